@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/json/ascii.h"
+#include "core/question/said_cards.h"
 #include "core/question/said_request.h"
 #include "core/run/model_names.h"
 
@@ -76,15 +77,16 @@ std::string with_size(const std::vector<std::string_view>& words, const run::Cat
   return "";
 }
 
-// "Whisper large v3": a whole name, of which others are longer. One word alone may be any word.
+// "Whisper large v3", "SmolVLM": a whole name, of which others are longer. A short word alone may be any word.
 std::string whole(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
-  constexpr std::size_t most_words = 60;
+  constexpr std::size_t most_words = 60, shortest_alone = 7;
   if (words.size() > most_words) return "";
-  for (std::size_t count = most_joined; count > 1; --count) {
+  for (std::size_t count = most_joined; count > 0; --count) {
     for (std::size_t first = 0; first + count <= words.size(); ++first) {
       const std::string name = joined(words, first, first + count, "-");
       const bool digit = name.find_first_of("0123456789") != std::string::npos;
-      if (digit && name.size() <= longest_name && catalog.find_model(name) != nullptr) return name;
+      const bool own = count > 1 ? digit : name.size() >= shortest_alone;
+      if (own && name.size() <= longest_name && catalog.find_model(name) != nullptr) return name;
     }
   }
   return "";
@@ -159,9 +161,8 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
   constexpr std::size_t most_bytes = 200000, most_words = 20000;
   const std::vector<std::string_view> words = words_of(text.substr(0, most_bytes), most_words);
   for (const std::string_view word : words) {
-    const bool digit = word.find_first_of("0123456789") != std::string_view::npos;
     const bool hyphen = word.find('-') != std::string_view::npos;
-    if (digit && hyphen && word.size() <= longest_name && catalog.find_model(word) != nullptr)
+    if (hyphen && word.size() <= longest_name && catalog.find_model(word) != nullptr)
       return std::string(word);
   }
   for (const auto find : {with_size, whole, spelled, begun}) {
@@ -169,6 +170,28 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
   }
   return "";
 }
+
+namespace {
+
+// "Can I fine-tune bge-m3": what is trained, with a name like a model's and no size in it.
+std::string object_in(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
+  constexpr std::string_view before[] = {"fine-tune", "finetune", "fine-tuning", "finetuning",
+                                         "tune",      "tuning",   "train",       "training",
+                                         "of",        "lora",     "qlora"};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string verb = ascii::lower(words[i - 1]);
+    const bool trained = std::find(std::begin(before), std::end(before), verb) != std::end(before);
+    const bool named = ascii::is_letter(words[i].front()) && words[i].find('-') != std::string_view::npos &&
+                       words[i].find_first_of("0123456789") != std::string_view::npos;
+    const std::string small = ascii::lower(words[i]);
+    const bool setting =
+        small.starts_with("zero-") || small.starts_with("fsdp") || small.starts_with("flash");
+    if (trained && named && !setting && cards_called(words[i], catalog).empty()) return std::string(words[i]);
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string unknown_model_in(std::string_view text, const run::Catalog& catalog) {
   constexpr std::size_t most_words = 60, most_before = 3;
@@ -195,7 +218,7 @@ std::string unknown_model_in(std::string_view text, const run::Catalog& catalog)
       return name;
     }
   }
-  return "";
+  return object_in(words, catalog);
 }
 
 }  // namespace plimsoll::question

@@ -206,9 +206,14 @@ void write_run(Writer& out, const PastedCase& one, const Diagnosis& d, const run
 bool is_of_the_host(const Message& message) { return message.family->kind == diagnosis::MessageKind::host; }
 
 // An empty list where there is something to explain.
-void write_no_message(Writer& out, bool found) {
+void write_no_message(Writer& out, bool found, const question::SaidRequest& said) {
   json::Errors errors;
-  if (!found) {
+  const bool run = said.method || !said.cards.empty() || said.card_bytes > 0;
+  if (!found && run && !said.unknown_model.empty()) {
+    errors.push_back(
+        {"unknown_model", "/model", said.unknown_model + " is no model that is known by name.",
+         "a name of \"plimsoll models\", a size (\"a 7B\"), or a request with the model's config"});
+  } else if (!found) {
     errors.push_back({"no_message", "", "No message of lacking memory was found in this text.",
                       "an error of PyTorch, JAX, MLX, a library, the driver or the system; a table of "
                       "nvidia-smi; or a question that names a model: \"Is a 4090 enough for QLoRA of "
@@ -307,7 +312,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   if (!found && !answers.errors.empty()) {
     write_errors(out, answers.errors);
   } else {
-    write_no_message(out, found);
+    write_no_message(out, found, one.said);
   }
   out.key("request_errors");
   write_errors(out, one.errors);

@@ -54,5 +54,17 @@ TEST(SaidPlans, WhatIsWeighedIsNotCalledUnsaid) {
     EXPECT_NE(miss.pointer, "/training/per_device_train_batch_size");
 }
 
+TEST(SaidPlans, AModelWithoutASizeInItsNameIsFound) {
+  EXPECT_EQ(planned("Can I fine-tune bert-base-uncased on a 3060?").model, "bert-base-uncased");
+  EXPECT_EQ(planned("full fine-tune roberta-large on a T4 batch 16").model, "roberta-large");
+  EXPECT_EQ(planned("Can I fine-tune SmolVLM on a 3060 12GB with LoRA?").model, "SmolVLM");
+  EXPECT_EQ(planned("LoRA of ModernBERT-large on a 4090").model, "ModernBERT-large");
+}
+
+TEST(SaidPlans, AModelThatNobodyKnowsIsNamed) {
+  EXPECT_TRUE(tells_that(told_of("Can I fine-tune bge-m3 on a 3060?"), "bge-m3 is no model"));
+  EXPECT_EQ(planned("Can I train ZeRO-3 with LoRA on a 3060?").unknown_model, "");
+}
+
 }  // namespace
 }  // namespace plimsoll::question
