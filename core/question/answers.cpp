@@ -7,9 +7,12 @@
 #include "core/json/rounding.h"
 #include "core/memory/layers/images.h"
 #include "core/memory/parameters/parameters.h"
+#include "core/memory/sharding/sharding.h"
+#include "core/question/card_counts.h"
 #include "core/question/open_ways.h"
 #include "core/run/components.h"
 #include "core/run/limits.h"
+#include "core/run/notes.h"
 #include "core/run/run.h"
 #include "core/run/unsaid.h"
 #include "core/run/usual.h"
@@ -171,6 +174,9 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)
                : !run->gpu->replayed() ? 0
                                        : usable_for(*run, run->gpu->usable_bytes);
+  for (const model::Note& note : run::notes_of({run->network, r, run->replay}, run->gpu)) {
+    if (note.code == "experts_not_quantised") way.note = " " + note.message;
+  }
   const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
   for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
   if (run->gpu == nullptr && said.card_bytes == 0) way.smallest = smallest_card(*run, sizes, other, catalog);
@@ -357,6 +363,10 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
     out.words += growth(out.ways.front(), out.ways[values - 1]);
+  const auto noted =
+      std::find_if(out.ways.begin(), out.ways.end(), [](const Way& one) { return !one.note.empty(); });
+  if (noted != out.ways.end()) out.words += noted->note;
+  if (said.asks_how_many) out.words += fewest_cards(said, out.ways.front(), catalog);
   out.words += taken(said, out) + unread(said) + on_apple(said);
   out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();

@@ -27,6 +27,7 @@ struct Way {
   bool narrow = false;       ///< all of them are trained in 16 bits, and nobody said so
   std::string smallest;      ///< where no card is known, what it would need: "48GB (A40, L40S)"
   uint64_t length = 0, batch = 0;
+  std::string note;       ///< why it needs as much as nobody expects: experts that stay unquantised
   std::string unsaid;     ///< what it needs where what nobody said is otherwise; "" nothing
   memory::Snapshot live;  ///< at its peak
   std::string parts;      ///< "optimizer 11.97 GiB, weights 5.98 GiB": what most of it is, at the peak

@@ -232,6 +232,30 @@ bool asks_for_a_model(const SaidWords& words) {
   return false;
 }
 
+// "How many H100s", "wie viele Karten", "几张": and neither how many tokens nor samples.
+bool asks_for_a_count(const SaidWords& words, const run::Catalog& catalog) {
+  constexpr std::string_view asked[] = {"how many",  "wie viele", "wieviele", "combien de",
+                                        "combien d", "cuántas",   "cuántos",  "quante",
+                                        "quanti",    "quantas",   "сколько"};
+  constexpr std::string_view whole[] = {"几张", "几块", "几卡", "多少张", "多少块", "何枚", "몇 장"};
+  constexpr std::string_view cards[] = {"gpu",     "card",  "nvidia", "rtx",   "karte",
+                                        "tarjeta", "carte", "sched",  "placa", "карт"};
+  for (std::size_t at = 0; at < words.size() && words.size() <= most_asking_words; ++at) {
+    for (const std::string_view one : whole) {
+      if (phrase_at(words, at, one) > 0) return true;
+    }
+    for (const std::string_view one : asked) {
+      const std::size_t next = at + phrase_at(words, at, one);
+      if (next == at || next >= words.size()) continue;
+      const std::string_view what = words[next].text;
+      const bool named = std::any_of(std::begin(cards), std::end(cards),
+                                     [what](std::string_view stem) { return what.starts_with(stem); });
+      if (named || !cards_called(what, catalog).empty()) return true;
+    }
+  }
+  return false;
+}
+
 void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   const auto miss = [&](const char* pointer, const char* what) {
     if (out.values.count(pointer) == 0 && out.weighed.count(pointer) == 0)
@@ -314,6 +338,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
     out.any_model = out.like.empty() && asks_for_a_model(words);
   }
   read_cards(text, catalog, out);
+  out.asks_how_many = out.cards.size() == 1 && asks_for_a_count(words, catalog);
   read_method(text, words, out);
   read_task(text, words, out);
   read_strategy(words, out);

@@ -38,6 +38,7 @@ struct SaidRequest {
   std::string unknown_model;    ///< "Nemotron Nano 9B": a name that no model has
   std::string unknown_card;     ///< "RTX A2000": a name that no card has
   bool any_model = false;       ///< "the biggest model that fits" is asked for
+  bool asks_how_many = false;   ///< of the one card that it names are needed
   bool model_parallel = false;  ///< tensor or pipeline parallelism, which no replay knows
   /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
   std::map<std::string, std::vector<json::Json>> weighed;

@@ -66,5 +66,16 @@ TEST(SaidPlans, AModelThatNobodyKnowsIsNamed) {
   EXPECT_EQ(planned("Can I train ZeRO-3 with LoRA on a 3060?").unknown_model, "");
 }
 
+TEST(SaidPlans, HowManyCardsAreNeededIsCounted) {
+  EXPECT_TRUE(tells_that(words_on("How many H100s for full fine-tuning of Llama-3.1-70B"),
+                         "The fewest that it fits on is "));
+  EXPECT_TRUE(tells_that(words_on("Wie viele 4090 brauche ich für LoRA von Llama-3.2-1B?"), "is enough."));
+  EXPECT_FALSE(planned("How many tokens fit for LoRA of Llama-3.1-8B on an H100?").asks_how_many);
+}
+
+TEST(SaidPlans, ThatExpertsStayUnquantisedIsSaid) {
+  EXPECT_TRUE(tells_that(words_on("Mixtral 8x7B QLoRA on an A6000"), "The experts stay unquantised"));
+}
+
 }  // namespace
 }  // namespace plimsoll::question
