@@ -92,7 +92,7 @@ Diagnosis diagnose(const Situation& situation) {
   r.text.folded_lines = own_words(r.text.folded_lines);
   r.prose = read_prose(own_words(words.folded_lines));
   r.cases = cases_in(r.text, r.prose);
-  const bool spoken = r.messages.empty() && !full && !situation.is_source;
+  const bool spoken = r.messages.empty() && !full && !situation.is_source && !situation.is_plan;
   if (spoken) r.messages = spoken_messages(r.text, r.prose, r.cases);
   r.first = primary(r.messages);
   Numbers numbers;

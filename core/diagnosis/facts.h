@@ -31,6 +31,7 @@ struct KnownModel {
 struct Situation {
   std::string_view text;
   bool is_source = false;    ///< of a program: only what one printed says that anything failed
+  bool is_plan = false;      ///< a line that says a run to come, and nothing that failed
   std::string_view answers;  ///< to the questions of an earlier diagnosis, "when=save" (questions.h)
   FailurePhase phase = FailurePhase::unknown;  ///< as the person says, where the text does not show it
   recipe::Values values;                       ///< of the request, as far as it could be read

@@ -96,6 +96,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   std::string_view request = given_request;
   out.said = said_request(diagnosis::clean(text), catalog);
   s.said = out.said.values;
+  s.is_plan = tells(out.said, text) && !tells_of_a_failure(diagnosis::fold(text));
   if (out.said.method && s.said.count("/peft") == 0) s.said["/peft"] = false;
   std::optional<json::Json> tree;
   if (!request.empty()) tree = json::parse(request, out.errors);

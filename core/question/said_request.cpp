@@ -311,6 +311,26 @@ bool states_a_run(const SaidRequest& said) {
   return !said.model.empty() && said.method && (!said.cards.empty() || said.card_bytes > 0);
 }
 
+bool tells_of_a_failure(std::string_view folded) {
+  constexpr std::string_view words[] = {
+      "oom",         "error",         "crash",      "kill",     "died",         "dies",
+      "dying",       "fail",          "out of",     "run out",  "runs o",       "ran out",
+      "exceed",      "insuff",        "not enough", "not fit",  "n't",          "cannot",
+      "can not",     "137",           "sigkill",    "freez",    "hang",         "explod",
+      "blow",        "grow",          "increas",    "leak",     "still",        "is full",
+      "fills",       "keeps",         "goes up",    "why",      "needs more",   "too much",
+      "too big",     "too large",     "slow",       "stuck",    "reicht nicht", "abgest",
+      "bricht",      "st\xC3\xBCrzt", "warum",      "fehl",     "zu wenig",     "zu gro",
+      "passt nicht", "plante",        "erreur",     "pourquoi", "falla",        "muere",
+      "por qu",      "errore",        "perch",      "erro ",    "ошибк",        "пада",
+      "вылета",      "почему",        "报错",       "爆",       "崩",           "溢出",
+      "失败",        "不足",          "显存不",     "为什么",   "杀",           "卡死",
+      "不够用",      "放不下",        "跑不",       "エラー",   "足りない",     "落ち",
+      "なぜ",        "부족",          "오류",       "에러"};
+  return std::any_of(std::begin(words), std::end(words),
+                     [folded](std::string_view word) { return folded.find(word) != std::string_view::npos; });
+}
+
 bool tells(const SaidRequest& said, std::string_view text) {
   constexpr std::size_t longest_line = 300;
   const bool line = text.size() <= longest_line &&

@@ -64,6 +64,9 @@ bool asks(std::string_view folded);
 /// A known model, how it is trained and the card: enough to hold against what failed.
 bool states_a_run(const SaidRequest& said);
 
+/// Whether a word of a text says that anything failed: "OOM", "killed", "不够", "plante".
+bool tells_of_a_failure(std::string_view folded);
+
 /// "QLoRA of Llama 3.1 8B on a 4090 at 4k": a line that says a run and nothing else asks whether it fits.
 bool tells(const SaidRequest& said, std::string_view text);
 

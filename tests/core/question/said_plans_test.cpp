@@ -40,6 +40,28 @@ TEST(SaidPlans, CardsThatAreComparedAreBothPriced) {
   EXPECT_EQ(planned("QLoRA de Qwen2.5-32B sur une 3090 ou une A6000 ?").cards.size(), 2U);
 }
 
+TEST(SaidPlans, APlanReportsNoFailure) {
+  for (const char* text : {
+           "Would ZeRO-3 with CPU offload let me full fine-tune Qwen2.5-14B on 2x 4090 with 256 GB of RAM?",
+           "deepspeed zero3 offload nvme full finetune 70B llama on 4x3090 with 128GB ram",
+           "Ich will Qwen2.5-7B voll feintunen auf 2x 3090, passt das?",
+           "全参数微调Qwen2.5-7B，不使用梯度检查点，A100 80G",
+           "LoRA微调Qwen2.5-7B 不使用梯度检查点 4090 24G 显存够不够",
+       }) {
+    EXPECT_TRUE(tells_that(told_of(text), R"("messages":[])")) << text;
+    EXPECT_TRUE(tells_that(told_of(text), R"("ok":true)")) << text;
+  }
+}
+
+TEST(SaidPlans, ALineThatTellsOfAFailureReportsIt) {
+  for (const char* text : {
+           "full finetune Qwen2.5-14B zero3 cpu offload on 2x 4090 with 64GB RAM, process gets killed",
+           "LoRA微调Qwen2.5-7B 4090 爆显存",
+       }) {
+    EXPECT_FALSE(tells_that(told_of(text), R"("messages":[])")) << text;
+  }
+}
+
 TEST(SaidPlans, WhatADesktopHoldsIsTakenFromTheCard) {
   const char* in_use = "/hardware/in_use_gib";
   EXPECT_EQ(
