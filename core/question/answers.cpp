@@ -169,7 +169,10 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   const bool type_open =
       said.values.count("/model_args/dtype") + said.weighed.count("/model_args/dtype") == 0;
   way.wide = !r.quantized() && memory::parameter_size(r) == 4 && type_open;
-  way.narrow = !r.quantized() && memory::parameter_size(r) == 2 && type_open &&
+  // FSDP and ZeRO hold what they train in fp32.
+  const memory::Strategy strategy = memory::strategy_of(r);
+  const bool whole_copy = strategy == memory::Strategy::none || strategy == memory::Strategy::ddp;
+  way.narrow = !r.quantized() && memory::parameter_size(r) == 2 && type_open && whole_copy &&
                choices.front().name == "Full fine-tuning";
   way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)
                : !run->gpu->replayed() ? 0
@@ -316,7 +319,9 @@ std::string taken(const SaidRequest& said, const Answers& answers) {
   if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
   if (way.wide) add("weights loaded in float32");
   if (std::any_of(answers.ways.begin(), answers.ways.end(), [](const Way& one) { return one.narrow; }))
-    add("weights in 16 bits alone where all are trained (in float32 they and their states are twice as large)");
+    add("weights in 16 bits alone where all are trained" +
+        std::string(answers.ways.size() > 1 ? " and each card holds a whole copy" : "") +
+        " (in float32 they and their states are twice as large)");
   if (said.values.count("/rl/vllm_mode") != 0)
     add("vLLM on " + std::string(shares_the_card(said) ? "the same card" : "cards of its own"));
   return out.empty() ? "" : " Not said, and taken here: " + out + ".";

@@ -24,8 +24,8 @@ struct Way {
   std::string_view verdict;  ///< fits, tight, no; "" where no card is known
   bool if_so = false;        ///< it fits, and not where what nobody said is otherwise
   bool wide = false;         ///< its weights lie in fp32, and nobody said so
-  bool narrow = false;       ///< all of them are trained in 16 bits, and nobody said so
-  std::string smallest;      ///< where no card is known, what it would need: "48GB (A40, L40S)"
+  bool narrow = false;   ///< all of them are trained in 16 bits without a copy in fp32, and nobody said so
+  std::string smallest;  ///< where no card is known, what it would need: "48GB (A40, L40S)"
   uint64_t length = 0, batch = 0;
   std::string note;       ///< why it needs as much as nobody expects: experts that stay unquantised
   std::string unsaid;     ///< what it needs where what nobody said is otherwise; "" nothing

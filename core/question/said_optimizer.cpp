@@ -132,6 +132,18 @@ std::size_t wide_weights(const SaidWords& words) {
   return words.size();
 }
 
+// "bf16 mixed precision", "AMP": autocast over weights in fp32.
+bool mixes_types(const SaidWords& words) {
+  constexpr std::string_view names[] = {"mixed precision", "amp",
+                                        "autocast",        "混合精度",
+                                        "混合 精度",       "混合精密度",
+                                        "혼합 정밀도",     "precisión mixta",
+                                        "précision mixte", "precisione mista",
+                                        "precisão mista",  "gemischte* genauigkeit"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](std::string_view name) { return affirms(words, name); });
+}
+
 }  // namespace
 
 EightBits eight_bits(const SaidWords& words) {
@@ -169,11 +181,16 @@ void read_precision(const SaidWords& words, SaidRequest& out) {
   if (wide < words.size() && (bf16 || fp16) && weighs_types(words, wide)) {
     out.weighed["/model_args/dtype"] = {"float32", bf16 ? "bfloat16" : "float16"};
   } else if (wide < words.size() && !packed) {
-    const bool mixed = says(words, "autocast") || says(words, "amp") || says(words, "mixed") ||
-                       says(words, "master") || says(words, "混合精度");
+    const bool mixed = mixes_types(words) || says(words, "mixed") || says(words, "master");
     out.values["/model_args/dtype"] = "float32";
     if (!mixed && !bf16 && !fp16) out.values["/training/bf16"] = false;
   }
+  // Mixed precision of PyTorch and of the Trainer keeps the weights in fp32; DeepSpeed casts them, and keeps a copy.
+  const auto strategy = out.values.find("/parallel/strategy");
+  const bool casts = strategy != out.values.end() && strategy->second.get<std::string>().starts_with("zero");
+  const bool all = out.methods.size() == 1 && out.methods.front() == "Full fine-tuning";
+  if (mixes_types(words) && all && !casts && out.weighed.count("/model_args/dtype") == 0)
+    out.values["/model_args/dtype"] = "float32";
   if (bf16 != fp16) out.values[bf16 ? "/training/bf16" : "/training/fp16"] = true;
   // Only optimizers have a type of 8 bits in floating point; what else is named so is not replayed.
   if (affirms(words, "fp8")) out.unread.emplace_back("FP8");

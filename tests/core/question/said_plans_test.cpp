@@ -32,6 +32,24 @@ TEST(SaidPlans, SequencesThatAreDividedOverCardsAreCounted) {
   EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, 4-way sequence parallelism, 8xH100", size), "4");
 }
 
+TEST(SaidPlans, MixedPrecisionOfAllWeightsKeepsThemInFp32) {
+  const char* dtype = "/model_args/dtype";
+  const char* plain = "Full fine-tune of Qwen2.5-7B, AdamW, bf16 mixed precision, batch 1, one H100";
+  EXPECT_EQ(planned_at(plain, dtype), "\"float32\"");
+  EXPECT_EQ(planned_at(plain, "/training/bf16"), "true");
+  EXPECT_EQ(planned_at("Full fine-tune of Qwen2.5-7B with AMP on one H100", dtype), "\"float32\"");
+  EXPECT_EQ(planned_at("LoRA of Qwen2.5-7B, bf16 mixed precision, one H100", dtype), "");
+  EXPECT_EQ(planned_at("Full fine-tune of Qwen2.5-7B, ZeRO-3, mixed precision, 4x H100", dtype), "");
+}
+
+TEST(SaidPlans, SixteenBitsAloneAreSaidOnlyWhereNoCopyInFp32IsHeld) {
+  EXPECT_TRUE(tells_that(words_on("Full fine-tune Llama 3.2 3B on an A100 40GB?"), "16 bits alone"));
+  EXPECT_FALSE(
+      tells_that(words_on("Full fine-tune Llama 3.2 3B with ZeRO-3 on 4x A100 40GB?"), "16 bits alone"));
+  EXPECT_FALSE(
+      tells_that(words_on("Full fine-tune Llama 3.2 3B with FSDP on 4x A100 40GB?"), "16 bits alone"));
+}
+
 TEST(SaidPlans, CardsThatAreComparedAreBothPriced) {
   const SaidRequest one = planned("is 2x3090 better than 1x4090 for QLoRA of Qwen2.5-32B, 2048 tokens?");
   ASSERT_EQ(one.cards.size(), 2U);
