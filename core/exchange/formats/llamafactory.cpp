@@ -288,6 +288,19 @@ void finish_vocabulary(Reading& reading) {
   reading.set("/peft/modules_to_save", Json::array({"embed_tokens", "lm_head"}), grown);
 }
 
+// train/trainer_utils.py create_reward_model: by default an adapter beside the policy's; a model of its own is frozen
+// beside it, as a reference would be, which adapters make needless.
+void finish_reward(Reading& reading) {
+  const Leaf* model = reading.leaf("reward_model");
+  const std::string type = reading.word("reward_model_type");
+  if (!reading.has("/peft")) return;
+  if (model != nullptr && (type.empty() || type == "lora"))
+    reading.mark(*model, Use::implied, "an adapter beside the policy's");
+  if (type != "full") return;
+  reading.set("/rl/reference_model", "copy", model);
+  reading.notes.emplace_back("The reward model is counted as a frozen copy of the model that is trained.");
+}
+
 // train/trainer_utils.py create_ref_model: adapters are switched off under LoRA alone.
 void finish_reference(Reading& reading) {
   const std::string stage = reading.word("stage");
@@ -299,6 +312,7 @@ void finish_reference(Reading& reading) {
     reading.drop("/training/max_length", "of a prompt");
     reading.set("/rl/max_prompt_length", prompt, reading.leaf("cutoff_len"));
   }
+  if (stage == "ppo") finish_reward(reading);
   if (stage != "dpo" && stage != "kto") return;
   const Leaf* other = reading.leaf("ref_model");
   const bool given = other != nullptr && !other->node->value.is_null();

@@ -35,7 +35,11 @@ void add_frozen(const Plan& plan, TaskParts& parts) {
   if (r.rl.reference_model == "adapter_copy") {
     parts.resident[Component::frozen_models] += plan.parameters.adapter_bytes;
   }
-  if (plan.task->reward_model) parts.resident[Component::frozen_models] += plan.parameters.loaded_bytes;
+  if (!plan.task->reward_model) return;
+  // hiyouga/LLaMA-Factory src/llamafactory/train/trainer_utils.py create_reward_model: an adapter beside the policy's.
+  const bool adapter = r.model_args.value_head && r.peft.on;
+  parts.resident[Component::frozen_models] +=
+      adapter ? plan.parameters.adapter_bytes : plan.parameters.loaded_bytes;
 }
 
 // Reference and old log-probabilities: the same forward without a graph, one micro-batch at a time.

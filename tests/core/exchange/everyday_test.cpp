@@ -189,5 +189,28 @@ TEST(Everyday, AModelThatNoneStandsForIsMissing) {
   EXPECT_EQ(said(import, "/model_args/dtype"), Json("float16"));
 }
 
+#ifndef __EMSCRIPTEN__
+// src/llamafactory/train/trainer_utils.py create_reward_model.
+TEST(Everyday, LlamaFactorysRewardIsAnAdapterUnlessItSaysAModel) {
+  const std::string text =
+      "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nreward_model: saves/reward\nstage: ppo\ndo_train: true\n"
+      "finetuning_type: lora\nlora_rank: 8\nlora_target: all\ncutoff_len: 2048\nper_device_train_batch_size: 1\n"
+      "bf16: true\nmax_new_tokens: 512\n";
+  const auto frozen = [](const std::string& file) {
+    Json request = read_paste(file).request;
+    request["hardware"]["gpu"] = "h100-sxm";
+    double bytes = 0;
+    for (const Json& instant : at(answer(request), "/memory/instants")) {
+      for (const Json& one : instant["components"]) {
+        if (one["id"] == "frozen_models") bytes = std::max(bytes, one["bytes"].get<double>());
+      }
+    }
+    return bytes / 1073741824.0;
+  };
+  EXPECT_LT(frozen(text), 0.2);
+  EXPECT_GT(frozen(text + "reward_model_type: full\n"), 14);
+}
+#endif
+
 }  // namespace
 }  // namespace plimsoll::report
