@@ -156,11 +156,16 @@ void finish_batch(Reading& reading) {
   const Leaf* global = either(reading, "train_batch_size", "train.batch_size");
   if (global == nullptr || !global->node->value.is_number_unsigned()) return;
   const uint64_t gpus = reading.count("/parallel/num_gpus", 0);
-  if (gpus == 0)
-    return reading.mark(*global, Use::unsupported,
-                        "all GPUs together: with their number it says the gradient accumulation");
   const uint64_t shared = reading.count("/parallel/sequence_parallel_size", 1);
   const uint64_t micro = reading.count("/training/per_device_train_batch_size", 8);
+  if (gpus == 0) {
+    const std::string rows = global->node->raw, each = std::to_string(micro);
+    reading.unsaid.push_back(
+        {"/training/gradient_accumulation_steps",
+         "A step takes " + rows + " rows on all GPUs together: " + rows + " / " + each + " / their number."});
+    return reading.mark(*global, Use::unsupported,
+                        "all GPUs together: with their number it says the gradient accumulation");
+  }
   const uint64_t once = std::max<uint64_t>(1, micro * gpus / shared);
   reading.set("/training/gradient_accumulation_steps",
               std::max<uint64_t>(1, global->node->value.get<uint64_t>() / once), global);

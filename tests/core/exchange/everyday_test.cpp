@@ -212,5 +212,17 @@ TEST(Everyday, LlamaFactorysRewardIsAnAdapterUnlessItSaysAModel) {
 }
 #endif
 
+// openrlhf/utils/deepspeed/deepspeed.py: train_batch_size counts all GPUs, whose number may stand elsewhere.
+TEST(Everyday, OpenRlhfsWholeBatchIsSaidWhereTheAccumulationIsAsked) {
+  const Import import = read_paste(
+      "deepspeed --module openrlhf.cli.train_sft --train_batch_size 256 --micro_train_batch_size 2 --pretrain "
+      "meta-llama/Meta-Llama-3-8B --bf16 --max_len 2048 --zero_stage 3");
+  std::string asked;
+  for (const auto& one : import.missing) {
+    if (one.pointer == "/training/gradient_accumulation_steps") asked = one.message;
+  }
+  EXPECT_NE(asked.find("256 / 2 / their number"), std::string::npos) << asked;
+}
+
 }  // namespace
 }  // namespace plimsoll::report
