@@ -2,6 +2,7 @@
 
 #include "core/exchange/formats/autotrain.h"
 #include "core/exchange/formats/fms_tuning.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/verl_sft.h"
 
 namespace plimsoll::exchange {
@@ -39,6 +40,8 @@ std::span<const Format* const> formats() {
       &sentence_transformers,
       &distillation,
       &agilerl,
+      &mistral_finetune,
+      &xtuner,
   };
   return table;
 }

@@ -255,6 +255,16 @@ std::string_view distillation_in(const Node& python) {
   return is_distillation(last) ? last : "";
 }
 
+// A configuration of XTuner's sets its variables by these names, and builds nothing itself.
+bool is_of_xtuner(const Node& python) {
+  const auto sets = [&python](std::string_view name) {
+    return std::any_of(python.members.begin(), python.members.end(), [name](const Member& member) {
+      return member.key == name || (member.key[0] == '$' && member.key.substr(1) == name);
+    });
+  };
+  return sets("accumulative_counts") && (sets("train_cfg") || sets("optim_wrapper"));
+}
+
 // What is assigned. Where nothing is called: "per_device_train_batch_size = 4," and its like, or a dict of
 // hyperparameters.
 void add_assigned(const Node& python, bool called, Node& root) {
@@ -297,6 +307,10 @@ Node python_sections(const Node& python) {
   const Trained trained = trained_in(python);
   if (const std::string_view name = distillation_in(python); !name.empty()) {
     say(root, "$distillation", name);
+    return root;
+  }
+  if (is_of_xtuner(python)) {
+    say(root, "$xtuner", "xtuner");
     return root;
   }
   const bool called = add_calls(trained, root) || has_loop(python);

@@ -49,6 +49,15 @@ const Unplayed refusals[] = {
      "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and the "
      "lengths "
      "under rl"},
+    {&mistral_finetune, "", "",
+     "This is a configuration of mistral-finetune, which trains Mistral's own model class on rows packed to seq_len, "
+     "with master weights of its own: its kernels are not those that are replayed here.",
+     "the same as a request or for axolotl or trl: model_id_or_path as model, lora.rank with all-linear targets, "
+     "seq_len as length with packing, batch_size a GPU, num_microbatches as accumulation, and checkpointing"},
+    {&xtuner, "xtuner", "",
+     "This is a configuration of XTuner, whose dicts its own runner builds: they are not read.",
+     "the same as a request or for axolotl or llamafactory: pretrained_model_name_or_path as model, r and the 4 bits "
+     "of its LoraConfig and BitsAndBytesConfig, max_length, batch_size a GPU and accumulative_counts"},
 };
 
 bool holds_any(std::string_view word, std::string_view parts) {
@@ -117,6 +126,20 @@ const Format agilerl{
     .name = "AgileRL",
     .written = Language::none,
     .marks = "!INIT_HP !MUTATION_PARAMS",
+    .finish = refuse,
+};
+const Format mistral_finetune{
+    .id = "mistral-finetune",
+    .name = "mistral-finetune",
+    .written = Language::none,
+    .marks = "!save_adapters !num_microbatches model_id_or_path seq_len ckpt_freq run_dir",
+    .finish = refuse,
+};
+const Format xtuner{
+    .id = "xtuner",
+    .name = "XTuner",
+    .written = Language::none,
+    .marks = "!$xtuner",
     .finish = refuse,
 };
 

@@ -210,6 +210,22 @@ TEST(Everyday, LlamaFactorysRewardIsAnAdapterUnlessItSaysAModel) {
   EXPECT_LT(frozen(text), 0.2);
   EXPECT_GT(frozen(text + "reward_model_type: full\n"), 14);
 }
+
+TEST(Everyday, TrainersThatAreNotReplayedAreRefusedByName) {
+  const Import mistral = read_paste(
+      "data:\n  instruct_data: ''\nmodel_id_or_path: ''\nlora:\n  rank: 64\nseq_len: 32768\nbatch_size: 1\n"
+      "max_steps: 300\noptim:\n  lr: 6.e-5\nsave_adapters: true\n");
+  ASSERT_FALSE(mistral.errors.empty());
+  EXPECT_NE(mistral.errors[0].message.find("mistral-finetune"), std::string::npos)
+      << mistral.errors[0].message;
+  const Import xtuner = read_paste(
+      "from mmengine.optim import AmpOptimWrapper\npretrained_model_name_or_path = 'meta-llama/Llama-2-7b-chat-hf'\n"
+      "batch_size = 1\naccumulative_counts = 16\nmodel = dict(type=SupervisedFinetune, llm=dict(lora=dict(type=LoraConfig, "
+      "r=64)))\noptim_wrapper = dict(type=AmpOptimWrapper, accumulative_counts=accumulative_counts)\n"
+      "train_cfg = dict(type=TrainLoop, max_epochs=3)\n");
+  ASSERT_FALSE(xtuner.errors.empty());
+  EXPECT_NE(xtuner.errors[0].message.find("XTuner"), std::string::npos) << xtuner.errors[0].message;
+}
 #endif
 
 // openrlhf/utils/deepspeed/deepspeed.py: train_batch_size counts all GPUs, whose number may stand elsewhere.
