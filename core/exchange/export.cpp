@@ -199,7 +199,7 @@ Export export_as(const Format& format, const recipe::Request& given) {
   Export written;
   switch (format.written) {
     case Language::yaml:
-      written.text = render_yaml(out.entries);
+      written.text = (format.head == nullptr ? "" : format.head(out)) + render_yaml(out.entries);
       break;
     case Language::json:
       written.text = render_json(out.entries);
@@ -217,6 +217,44 @@ Export export_as(const Format& format, const recipe::Request& given) {
   std::sort(out.left_out.begin(), out.left_out.end());
   written.left_out = std::move(out.left_out);
   return written;
+}
+
+namespace {
+
+// The first field that a file of this format needs and could not say; "" none.
+std::string unsaid_need(const Format& format, const recipe::Request& given) {
+  const Writing out = compose(format, given);
+  const std::string task = out.word("/task");
+  for (const std::string& pointer : out.left_out) {
+    if (!in_list(pointer, format.needed)) continue;
+    const bool off = out.is(pointer, false) || out.is(pointer, nullptr);
+    // What trains on plain text trains on it whatever it is called.
+    const bool plain = pointer == "/task" && (task == "sft" || task == "pretrain");
+    // A model that is given by its config has no name for any file.
+    if (!off && !plain && (pointer != "/model" || !given.model_id.empty())) return pointer;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<json::Error> export_refusal(const Format& format, const recipe::Request& given) {
+  const std::string pointer = unsaid_need(format, given);
+  if (pointer.empty()) return std::nullopt;
+  std::string can;
+  for (const Format* other : formats()) {
+    const bool written = other->written != Language::none && other->written != Language::link;
+    if (!written || other->needed.empty() || other == &format) continue;
+    if (unsaid_need(*other, given).empty()) can += (can.empty() ? "" : ", ") + std::string(other->id);
+  }
+  std::string what = pointer == "/model"  ? "the model " + given.model_id
+                     : pointer == "/task" ? "the task " + given.values.at("/task").get<std::string>()
+                     : pointer == "/peft" ? "adapters on " + given.model_id
+                                          : pointer.substr(1);
+  return json::Error{"unsupported", pointer,
+                     std::string(format.name) + " has no words for " + what +
+                         ", so that its file would be of another training.",
+                     can.empty() ? "" : "as one of " + can};
 }
 
 }  // namespace plimsoll::exchange

@@ -21,6 +21,10 @@ struct Export {
 /// does not share must be among it (report/exchange.h completes them).
 Export export_as(const Format& format, const recipe::Request& given);
 
+/// Why a file of this format would be of another training: a task, a model, adapters that it cannot say. Nothing:
+/// it can say all that it needs.
+std::optional<json::Error> export_refusal(const Format& format, const recipe::Request& given);
+
 /// The keys and values alone, in the order of the format's tables.
 Writing compose(const Format& format, const recipe::Request& given);
 

@@ -71,6 +71,9 @@ struct Format {
   bool (*write)(Writing&, const std::string& pointer, const json::Json& value) = nullptr;
   void (*close)(Writing&) = nullptr;  ///< what such a file needs besides
   std::span<const Refusal> refused = {};
+  /// What a file stands on, joined by blanks: an export that could not say one of these would be of another training.
+  std::string_view needed = "/model /task";
+  std::string (*head)(const Writing&) = nullptr;  ///< comment lines before the keys
 };
 
 /// Every format, in the order in which equal claims are settled.

@@ -7,6 +7,7 @@
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 #include "core/exchange/formats/trl_refusals.h"
+#include "core/exchange/formats/trl_tasks.h"
 #include "core/exchange/python/tokens.h"
 #include "core/json/ascii.h"
 
@@ -47,6 +48,7 @@ bool says_word(std::string_view text, std::string_view word) {
 
 // Of a script whose flags say nothing of its task, the words around the command may: one of these alone.
 void read_words_around(Reading& reading) {
+  if (reading.document.language != Language::shell) return;
   static constexpr std::pair<std::string_view, const char*> names[] = {
       {"GRPO", "grpo"}, {"DPO", "dpo"}, {"KTO", "kto"}, {"ORPO", "orpo"}, {"SFT", "sft"}};
   const char* said = nullptr;
@@ -107,19 +109,29 @@ void freeze_nothing_under_adapters(Reading& reading) {
     if (reading.has(part)) reading.drop(part, "adapters leave it frozen");
 }
 
+// A comment before the keys, what one trainer alone has before what several have.
+void find_task(Reading& reading) {
+  const bool shell = reading.document.language == Language::shell;
+  if (shell && reading.has("/stack")) return;  // its command says it
+  constexpr void (*ways[])(Reading&) = {read_commented_task, read_task_of_own_keys, read_words_around,
+                                        read_task_of_shared_keys};
+  for (const auto way : ways) {
+    if (!reading.has("/task")) way(reading);
+  }
+  if (reading.has("/task") && reading.values["/task"] == Json("sft")) reading.values.erase("/task");
+}
+
 void finish_arguments(Reading& reading) {
   take_script_defaults(reading);
   finish_flat(reading);
   share_whole_batch(reading);
-  if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
   if (reading.document.language == Language::shell && says_nothing(reading) && !starts_training(reading)) {
     reading.errors.push_back({"not_training", "",
                               "No command in this text carries settings of a training run.",
                               "a command such as accelerate launch train.py --model_name_or_path ..."});
     return;
   }
-  if (reading.document.language == Language::shell && !reading.has("/task") && !reading.has("/stack"))
-    read_words_around(reading);
+  find_task(reading);
   // A flat file that names its model is what `trl sft --config` takes; without a model it is
   // TrainingArguments.
   const bool file = reading.document.language != Language::shell;
@@ -205,8 +217,13 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("use_peft", true, pointer);
     return true;
   }
-  if (pointer == "/task" && value == "grpo" && out.find("/rl/num_generations") != nullptr) return true;
   return write_training(out, "", pointer, value);
+}
+
+bool write_file(Writing& out, const std::string& pointer, const Json& value) {
+  if (write_simpo(out, "", pointer)) return true;
+  if (pointer != "/task") return write(out, pointer, value);
+  return in_list(value.get<std::string>(), trl_tasks);  // its comment says it
 }
 
 // trl v1.16 trl/scripts/*.py.
@@ -217,6 +234,11 @@ void close_arguments(Writing& out) {
   if (!out.wrote("use_peft")) return;
   for (const ModelConfigDefault& row : model_config_defaults)
     if (!out.wrote(row.key)) out.put(row.key, plain_number(row.of_peft));
+}
+
+void close_file(Writing& out) {
+  close_arguments(out);
+  put_task_key(out);
 }
 
 void close_command(Writing& out) {
@@ -280,9 +302,10 @@ const Format trl_flat{
         "model_name_or_path per_device_train_batch_size learning_rate num_train_epochs output_dir "
         "gradient_accumulation_steps max_length max_seq_length lora_r bf16 optim dataset_name",
     .finish = finish_arguments,
-    .write = write,
-    .close = close_arguments,
+    .write = write_file,
+    .close = close_file,
     .refused = trl_refused,
+    .head = task_comment,
 };
 const Format command_line{
     .id = "cli",

@@ -307,6 +307,7 @@ const Format deepspeed{
         "!zero_optimization !train_micro_batch_size_per_gpu train_batch_size gradient_clipping bf16 fp16",
     .write = write_deepspeed,
     .close = close_deepspeed,
+    .needed = "",
 };
 const Format accelerate{
     .id = "accelerate",
@@ -318,6 +319,7 @@ const Format accelerate{
     .finish = finish_accelerate,
     .write = write_accelerate,
     .close = close_accelerate,
+    .needed = "",
 };
 const Format peft{
     .id = "peft",
@@ -328,6 +330,7 @@ const Format peft{
     .finish = finish_flat,
     .write = write_peft,
     .refused = peft_refused,
+    .needed = "",
 };
 const Format hf_config{
     .id = "config",

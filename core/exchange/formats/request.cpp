@@ -76,6 +76,7 @@ const Format request{
         "!schema model stack task training peft quantization model_args parallel hardware data vision rl "
         "locks",
     .write = write,
+    .needed = "",
 };
 
 }  // namespace plimsoll::exchange

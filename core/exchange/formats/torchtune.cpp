@@ -353,6 +353,7 @@ const Format torchtune{
     .finish = finish,
     .write = write_torchtune,
     .close = close_torchtune,
+    .needed = "/model /task /peft /quantization/load_in_4bit",
 };
 
 }  // namespace plimsoll::exchange

@@ -113,6 +113,7 @@ std::optional<Asked> asked_of(std::string_view format, std::string task, const s
   if (key == "model.model_name_or_path" || key == "quantization.prepare_for_kbit_training")
     return std::nullopt;
   if (task.empty()) task = "sft";
+  if (task == "simpo" && format != "ms-swift") task = "cpo";  // whose loss it is
   const Format* found = find_format(format);
   const bool variables = found->written == Language::shell || found->written == Language::python;
   if (variables && key[0] == '$') return std::nullopt;

@@ -190,6 +190,43 @@ TEST(Everyday, AModelThatNoneStandsForIsMissing) {
 }
 
 #ifndef __EMSCRIPTEN__
+// trl/trainer/*_config.py: which of them has a key says which trainer a file is for.
+TEST(EverydayTask, AFileForTrlIsOfTheTaskThatOneOfItsKeysNames) {
+  const std::string begin =
+      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nper_device_train_batch_size: 2\nbf16: true\n";
+  struct Case {
+    const char *lines, *task;
+    bool asked;
+  };
+  constexpr Case cases[] = {
+      {"beta: 0.1\ndesirable_weight: 1.0\n", "kto", false},
+      {"beta: 10\ngamma_beta_ratio: 0.5\nmax_prompt_length: 1800\n", "simpo", false},
+      {"cpo_alpha: 0.0\nloss_type: simpo\nsimpo_gamma: 0.5\n", "simpo", false},
+      {"cpo_alpha: 1.0\nloss_type: simpo\n", "cpo", false},
+      {"center_rewards_coefficient: 0.01\n", "reward", false},
+      {"num_generations: 8\nreward_clip_range: [-10, 10]\n", "rloo", false},
+      {"num_generations: 8\nbeta: 0.0\n", "grpo", false},
+      {"max_prompt_length: 512\nmax_completion_length: 1024\nuse_vllm: true\n", "grpo", false},
+      {"vf_coef: 0.1\nnum_ppo_epochs: 4\n", "ppo", false},
+      {"rpo_alpha: 1.0\nmax_length: 1024\n", "dpo", false},
+      {"beta: 0.1\nmax_prompt_length: 1024\nmax_length: 2048\n", "dpo", true},
+      {"beta: 0.1\nloss_type: sigmoid\n", "dpo", true},
+      {"precompute_ref_log_probs: true\nmax_length: 2048\n", "dpo", true},
+      {"# ORPOTrainer arguments\nbeta: 0.1\nmax_length: 2048\n", "orpo", false},
+      {"# trl kto --config kto.yaml\nbeta: 0.1\n", "kto", false},
+  };
+  for (const Case& one : cases) {
+    const Import import = read_paste(begin + one.lines);
+    EXPECT_EQ(said(import, "/task"), Json(one.task)) << one.lines;
+    EXPECT_EQ(is_missing(import, "/task"), one.asked) << one.lines;
+    EXPECT_FALSE(import.notes.empty()) << one.lines;
+  }
+  EXPECT_EQ(said(read_paste(begin + "packing: true\nmax_length: 2048\nloss_type: chunked_nll\n"), "/task"),
+            Json());
+  EXPECT_EQ(said(read_paste("# trl sft --config sft.yaml\n" + begin + "max_prompt_length: 512\n"), "/task"),
+            Json());
+}
+
 // src/llamafactory/train/trainer_utils.py create_reward_model.
 TEST(Everyday, LlamaFactorysRewardIsAnAdapterUnlessItSaysAModel) {
   const std::string text =
