@@ -326,7 +326,9 @@ bool tells_of_a_failure(std::string_view folded) {
       "вылета",      "почему",        "报错",       "爆",       "崩",           "溢出",
       "失败",        "不足",          "显存不",     "为什么",   "杀",           "卡死",
       "不够用",      "放不下",        "跑不",       "エラー",   "足りない",     "落ち",
-      "なぜ",        "부족",          "오류",       "에러"};
+      "なぜ",        "no longer",     "anymore",    "any more", "upgrad",       "updat",
+      "used to",     "nicht mehr",    "升级",       "更新",     "부족",         "오류",
+      "에러"};
   return std::any_of(std::begin(words), std::end(words),
                      [folded](std::string_view word) { return folded.find(word) != std::string_view::npos; });
 }
