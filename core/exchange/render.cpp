@@ -73,29 +73,6 @@ void yaml_block(const Json& map, size_t indent, std::string& out) {
   }
 }
 
-bool is_torch_word(std::string_view key, const Json& value) {
-  const std::string_view last = key.substr(key.rfind('.') == std::string_view::npos ? 0 : key.rfind('.') + 1);
-  return (last == "dtype" || last == "torch_dtype" || last == "bnb_4bit_compute_dtype") && value.is_string();
-}
-
-std::string python_literal(std::string_view key, const Json& value) {
-  if (value.is_null()) return "None";
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  if (is_torch_word(key, value)) return "torch." + value.get<std::string>();
-  if (value.is_array()) {
-    std::string text = "[";
-    for (const Json& item : value) text += (text.size() > 1 ? ", " : "") + python_literal("", item);
-    return text + "]";
-  }
-  if (value.is_object()) {
-    std::string text = "{";
-    for (const auto& [name, item] : value.items())
-      text += (text.size() > 1 ? ", " : "") + json::write(Json(name)) + ": " + python_literal("", item);
-    return text + "}";
-  }
-  return json::write(value);
-}
-
 std::string shell_word(const std::string& text) {
   const auto safe = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -115,28 +92,6 @@ std::string shell_literal(const Json& value) {
   }
   if (value.is_string()) return shell_word(value.get<std::string>());
   return shell_word(json::write(value));
-}
-
-// "training.optim" to {"training": {...}} with everything below kept as one map.
-Json section(const Json& tree, const char* name) {
-  const auto found = tree.find(name);
-  return found == tree.end() ? Json::object() : *found;
-}
-
-std::string call(const std::string& head, const Json& arguments, const std::vector<std::string>& first = {}) {
-  std::string text = head + "(\n";
-  for (const std::string& line : first) text += "    " + line + ",\n";
-  for (const auto& [key, value] : arguments.items())
-    text += "    " + key + "=" + python_literal(key, value) + ",\n";
-  return text + ")\n";
-}
-
-std::string taken(Json& map, const char* key) {
-  const auto found = map.find(key);
-  if (found == map.end()) return "";
-  const std::string text = python_literal(key, *found);
-  map.erase(key);
-  return text;
 }
 
 }  // namespace
@@ -186,88 +141,6 @@ std::string render_yaml(const std::vector<Entry>& entries) {
 
 std::string render_json(const std::vector<Entry>& entries) {
   return json::write(tree_of(entries), true) + "\n";
-}
-
-namespace {
-
-std::string config_class(std::string_view task) {
-  for (const auto& [ours, theirs] : {std::pair<const char*, const char*>{"dpo", "DPOConfig"},
-                                     {"grpo", "GRPOConfig"},
-                                     {"kto", "KTOConfig"},
-                                     {"orpo", "ORPOConfig"},
-                                     {"cpo", "CPOConfig"},
-                                     {"reward", "RewardConfig"},
-                                     {"rloo", "RLOOConfig"}}) {
-    if (task == ours) return theirs;
-  }
-  return "SFTConfig";
-}
-
-std::string environment_lines(const Json& tree) {
-  std::string out;
-  for (const auto& [key, value] : tree.items()) {
-    if (key[0] != '$' || key == "$task" || key == "$adapter") continue;
-    out += (out.empty() ? "import os\n\n" : "") + std::string("os.environ[") +
-           json::write(Json(key.substr(1))) + "] = " + json::write(value) + "\n";
-  }
-  return out;
-}
-
-}  // namespace
-
-std::string render_python(const Format& format, const std::vector<Entry>& entries) {
-  Json tree = tree_of(entries);
-  const bool unsloth = format.stack == "unsloth", trl = format.stack == "trl" || unsloth;
-  Json training = section(tree, "training"), model = section(tree, "model"), peft = section(tree, "peft");
-  Json quantization = section(tree, "quantization");
-  const bool adapter = tree.contains("$adapter");
-  const std::string task = tree.contains("$task") ? tree["$task"].get<std::string>() : "sft";
-  std::string prepared = taken(quantization, "prepare_for_kbit_training");
-  const std::string config = trl ? config_class(task) : "TrainingArguments";
-
-  std::string out = environment_lines(tree);
-  out += "import torch\n";
-  if (unsloth) out += "from unsloth import FastLanguageModel\n";
-  const bool bits = !quantization.empty() && !unsloth;
-  if (!unsloth) {
-    out += std::string("from transformers import AutoModelForCausalLM") +
-           (bits ? ", BitsAndBytesConfig" : "") + (trl ? "" : ", TrainingArguments") + "\n";
-    if (adapter || prepared == "True") {
-      out += std::string("from peft import ") + (adapter ? "LoraConfig, get_peft_model" : "") +
-             (adapter && prepared == "True" ? ", " : "") +
-             (prepared == "True" ? "prepare_model_for_kbit_training" : "") + "\n";
-    }
-  }
-  // Since TRL 0.29.
-  const bool experimental = task == "orpo" || task == "cpo";
-  if (trl) out += "from trl" + (experimental ? ".experimental." + task : "") + " import " + config + "\n";
-  out += "\n";
-  if (tree.contains("length"))
-    out += "max_length = " + tree["length"]["max_length"].dump() +
-           "  # tokenizer(text, truncation=True, max_length=max_length)\n\n";
-  if (bits) out += call("quantization_config = BitsAndBytesConfig", quantization) + "\n";
-  if (unsloth) {
-    if (!model.empty() || tree.contains("model"))
-      out += call("model, tokenizer = FastLanguageModel.from_pretrained", model) + "\n";
-    if (adapter) out += call("model = FastLanguageModel.get_peft_model", peft, {"model"}) + "\n";
-  } else {
-    std::vector<std::string> first;
-    const std::string name = taken(model, "model_name_or_path");
-    if (!name.empty()) first.push_back(name);
-    if (bits) first.emplace_back("quantization_config=quantization_config");
-    if (!first.empty() || !model.empty())
-      out += call("model = AutoModelForCausalLM.from_pretrained", model, first) + "\n";
-    if (prepared == "True")
-      out += "model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)\n\n";
-    if (adapter) {
-      out += call("peft_config = LoraConfig", peft);
-      out += "model = get_peft_model(model, peft_config)\n\n";
-    }
-  }
-  Json named = Json::object();
-  named["output_dir"] = "output";
-  for (const auto& [key, value] : training.items()) named[key] = value;
-  return out + call("args = " + config, named);
 }
 
 std::string render_shell(const Format& format, const std::vector<Entry>& entries) {

@@ -8,6 +8,8 @@ namespace plimsoll::exchange {
 std::string render_yaml(const std::vector<Entry>& entries);
 std::string render_json(const std::vector<Entry>& entries);
 std::string render_python(const Format& format, const std::vector<Entry>& entries);
+/// A value as it stands in Python; `key` decides whether a word is torch's ("dtype").
+std::string python_literal(std::string_view key, const json::Json& value);
 std::string render_shell(const Format& format, const std::vector<Entry>& entries);
 
 /// Keys with dots to a tree: {"fsdp_config.offload_params": true} to {"fsdp_config": {"offload_params":
