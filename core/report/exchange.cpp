@@ -137,38 +137,69 @@ void switch_liger(recipe::Request& given, const exchange::Format& format) {
   }
 }
 
-// What the request's stack says by default and the tool's own would say otherwise is written out. Only the
-// rows of the two stack files are compared: every other default depends on the model and the versions alone.
+// The fields of a run, by its model where that is known, else by its stack alone.
+recipe::Values resolved(const recipe::Request& given, const recipe::StackPreset& stack,
+                        const run::Catalog& catalog) {
+  json::Errors ignored;
+  if (const auto run = run::read_quick_run(given, catalog, ignored)) return run->resolved.values;
+  return recipe::resolve(given, stack, recipe::ModelTraits(), ignored).values;
+}
+
+// Releases and who loads the model come with a stack, not from a file of settings; and what says how nothing is
+// quantised, or no adapter added, says nothing.
+bool is_said(const recipe::Values& given, const std::string& pointer) {
+  const auto any = [&given](const std::string& section) {
+    const auto first = given.lower_bound(section);
+    return first != given.end() && first->first.starts_with(section);
+  };
+  for (const char* section : {"/quantization", "/peft"}) {
+    if (pointer.starts_with(section) && !any(section)) return false;
+  }
+  return pointer != "/stack" && pointer != "/schema" && pointer != "/model_args/loaded_by_trainer" &&
+         !pointer.starts_with("/versions/") && !pointer.starts_with("/hardware/");
+}
+
+// What the request's stack says by default and the tool's own would say otherwise is written out.
 void complete(recipe::Request& given, const exchange::Format& format, const run::Catalog& catalog) {
   const auto stated = given.values.find("/stack");
   const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
-  const recipe::StackPreset* theirs = catalog.find_stack(std::string(format.stack));
+  // A command line is Transformers' own or TRL's; what another stack's trainer does TRL's is told.
+  const bool command = format.id == "cli" && from != "hf";
+  const std::string to = command ? "trl" : std::string(format.stack);
+  const recipe::StackPreset* theirs = catalog.find_stack(to);
   const recipe::StackPreset* ours = catalog.find_stack(from);
   if (ours == nullptr) return;
-  json::Errors ignored;
-  recipe::ModelTraits traits;
-  const recipe::Resolved before = recipe::resolve(given, *ours, traits, ignored);
-  state_adapter(given, format, before.values);
+  const recipe::Values before = resolved(given, *ours, catalog);
+  state_adapter(given, format, before);
   if (from == "axolotl") switch_liger(given, format);
-  const auto sharing = before.values.find("/parallel/strategy");
-  const bool shares = sharing != before.values.end() && sharing->second != Json("none");
+  const auto sharing = before.find("/parallel/strategy");
+  const bool shares = sharing != before.end() && sharing->second != Json("none");
   // Which way is the usual one is a trait of a stack, not a row of its file.
-  if (shares && recipe::stack_traits(from).several_gpus != recipe::stack_traits(format.stack).several_gpus)
+  if (shares && recipe::stack_traits(from).several_gpus != recipe::stack_traits(to).several_gpus)
     given.values.emplace(sharing->first, sharing->second);
-  if (format.stack.empty() || from == format.stack || theirs == nullptr) return;
-  recipe::Request moved = given;
-  moved.values["/stack"] = std::string(format.stack);
-  const recipe::Resolved after = recipe::resolve(moved, *theirs, traits, ignored);
-  for (const recipe::StackPreset* stack : {ours, theirs}) {
-    for (const recipe::StackDefault& row : stack->defaults) {
-      const auto was = before.values.find(row.pointer), will = after.values.find(row.pointer);
-      if (was == before.values.end() || was->second.is_null() || given.values.count(row.pointer) != 0)
-        continue;
-      if (will != after.values.end() && will->second == was->second) continue;
-      if (!exchange::is_idle(given.values, row.pointer)) given.values[row.pointer] = was->second;
+  // A script of TRL's loads the model itself.
+  const bool loads = format.id == "trl-python";
+  if (to.empty() || theirs == nullptr || (from == to && !loads)) return;
+  const auto differs = [&](const std::string& pointer, const Json& was, const recipe::Values& after) {
+    const auto will = after.find(pointer);
+    const bool open = !was.is_null() && given.values.count(pointer) == 0 && is_said(given.values, pointer);
+    return open && (will == after.end() || will->second != was) && !exchange::is_idle(given.values, pointer);
+  };
+  // What one field says may decide another.
+  constexpr int most_rounds = 4;
+  for (int round = 0; round < most_rounds; ++round) {
+    recipe::Request moved = given;
+    moved.values["/stack"] = to;
+    if (loads) moved.values["/model_args/loaded_by_trainer"] = false;
+    const recipe::Values after = resolved(moved, *theirs, catalog);
+    const size_t said = given.values.size();
+    for (const auto& [pointer, was] : before) {
+      if (differs(pointer, was, after)) given.values[pointer] = was;
     }
+    if (given.values.size() == said) break;
   }
-  given.values["/stack"] = std::string(format.stack);
+  given.values["/stack"] = to;
+  if (loads) given.values["/model_args/loaded_by_trainer"] = false;
 }
 
 }  // namespace
@@ -223,13 +254,16 @@ std::string export_text(std::string_view request, std::string_view id, const run
   const auto tree = json::parse(request, errors);
   recipe::Request given;
   if (tree && errors.empty()) given = recipe::read_request(*tree, errors);
+  if (errors.empty()) {
+    if (!given.model_id.empty()) given.model_id = run::hub_id(catalog, given.model_id);
+    complete(given, *format, catalog);
+    if (auto refusal = exchange::export_refusal(*format, given)) errors.push_back(std::move(*refusal));
+  }
   json::Writer out;
   out.open_object();
   out.field("schema", uint64_t{1});
   out.field("ok", errors.empty());
   if (errors.empty()) {
-    if (!given.model_id.empty()) given.model_id = run::hub_id(catalog, given.model_id);
-    complete(given, *format, catalog);
     const exchange::Export written = exchange::export_as(*format, given);
     out.field("format", format->id);
     out.field("text", written.text);

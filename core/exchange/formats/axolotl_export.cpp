@@ -113,6 +113,12 @@ bool write_axolotl(Writing& out, const std::string& pointer, const Json& value) 
     out.put("fsdp_config.activation_checkpointing", value, pointer);
     return true;
   }
+  // bfloat16: true would turn autocast on as well (core/builders/base.py _configure_precision_settings).
+  if (pointer == "/training/bf16" && value == Json(false) && out.is("/model_args/dtype", "bfloat16")) {
+    out.put("bf16", "full", pointer);
+    return true;
+  }
+  if (pointer == "/model_args/dtype" && value == "bfloat16" && out.is("/training/bf16", false)) return true;
   if (pointer == "/model_args/dtype") {
     if (value == "auto") return false;  // Axolotl loads in the type of the run or in one that is named
     out.put(value.get<std::string>(), true, pointer);

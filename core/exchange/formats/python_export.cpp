@@ -27,6 +27,9 @@ bool write_script(Writing& out, const std::string& pointer, const Json& value) {
     out.left_out.push_back(pointer);
     return true;
   }
+  // To load it says it.
+  if (pointer == "/model_args/loaded_by_trainer" && value == Json(false) && out.is("/stack", "trl"))
+    return true;
   if (pointer == "/peft") {
     out.put("$adapter", "peft", pointer);
     return true;
