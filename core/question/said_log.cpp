@@ -27,9 +27,10 @@ bool prints_true(const SaidWords& words, std::string_view name) {
   return false;
 }
 
-// "Number of trainable parameters = 41,943,040": far fewer than the model has are adapters.
+// "Number of trainable parameters = 41,943,040", PEFT's "trainable params: 41,943,040 || all params: ...": far fewer
+// than the model has are adapters.
 void read_trainable(const SaidWords& words, const run::Catalog& catalog, SaidRequest& out) {
-  const double trained = printed(words, "number of trainable parameters");
+  const double trained = std::max(printed(words, "trainable parameters"), printed(words, "trainable params"));
   const run::ModelEntry* entry = out.model.empty() ? nullptr : catalog.find_model(out.model);
   if (trained == 0 || out.method || entry == nullptr) return;
   const bool adapters = trained < 0.5 * static_cast<double>(entry->preset.parameters);

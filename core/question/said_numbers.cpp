@@ -58,7 +58,7 @@ constexpr Named english[] = {
     {length, "sequences", false},
     {batch, "per device train batch size"},
     {batch, "micro batch size"},
-    {batch, "instantaneous batch size per device"},
+    {batch, "batch size per device"},  // Trainer's banner, "instantaneous" before it, and Unsloth's
     {batch, deepspeed_micro},
     {batch, deepspeed_step},
     {effective_batch, "total train batch size w parallel distributed accumulation"},

@@ -36,7 +36,7 @@ Outcome unsloth_grpo(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   const double length = std::min(p.scoring.tokens > 0 ? p.scoring.tokens : p.layer.length, p.layer.length);
   // 16-bit logits and fp32 ones; under a graph their log_softmax or its gradient too.
   const double bytes = p.head.out * length * (tape.recording ? 10 : 6);
-  const double kept = tape.recording ? p.layer.batch * length * p.head.in : 0;
+  const double kept = tape.recording ? hidden.elements() : 0;
   Tensor input_gradient = tape.make(kept, hidden.size(), Component::logits);
   Tensor sequence = tape.make(bytes, 1, Component::logits);
   sequence.free();

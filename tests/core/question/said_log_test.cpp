@@ -43,6 +43,17 @@ TEST(SaidLog, FewTrainableParametersOfAModelAreAdapters) {
             (std::vector<std::string>{"Full fine-tuning"}));
 }
 
+TEST(SaidLog, UnslothsBannerAndPeftsLineAreRead) {
+  const char* unsloth =
+      "O^O/ \\_/ \\    Batch size per device = 8 | Gradient accumulation steps = 4\n"
+      "\\        /    Data Parallel GPUs = 1 | Total batch size (8 x 4 x 1) = 32\n";
+  EXPECT_EQ(logged_at(unsloth, "/training/per_device_train_batch_size"), "8");
+  EXPECT_EQ(logged_at(unsloth, "/training/gradient_accumulation_steps"), "4");
+  const char* peft =
+      "Llama-3.1-8B\ntrainable params: 41,943,040 || all params: 8,072,204,288 || trainable%: 0.5196";
+  EXPECT_EQ(logged(peft).methods, (std::vector<std::string>{"LoRA"}));
+}
+
 TEST(SaidLog, WhatDeepSpeedPrintsOfItsSettingsIsRead) {
   EXPECT_EQ(logged_at(deepspeed, "/training/per_device_train_batch_size"), "4");
   EXPECT_EQ(logged_at(deepspeed, "/training/gradient_accumulation_steps"), "8");
