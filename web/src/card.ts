@@ -19,6 +19,7 @@ import {
   type Edit,
 } from "./own.ts";
 import { remarks } from "./notes.ts";
+import { sameRequest } from "./link.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
@@ -193,9 +194,9 @@ function contradiction({ died, request, report }: View): TemplateResult | typeof
   return html`<p class="told" role="status">${say("card.died")}</p>`;
 }
 
-/** What belongs to the request before this one is told from what is known of this one. */
+/** What belongs to the request before this one is told from what is known of this one. A field that is left says its value again. */
 const freshly = (name: string, { advice, advised, request }: View): string =>
-  advice && advised !== request ? `${name} stale` : name;
+  advice && !(advised && sameRequest(advised, request)) ? `${name} stale` : name;
 
 // Ways out
 
