@@ -65,10 +65,8 @@ bool is_placeholder(std::string_view model) {
   const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (std::any_of(std::begin(parts), std::end(parts), holds)) return true;
   if (std::find(std::begin(folders), std::end(folders), name) != std::end(folders)) return true;
-  // "path/to/hf/llama/dir", "./out/checkpoint-500": of a path what is last names nothing.
-  const bool in_path = lower.find("path/to") != std::string::npos;
-  return (below || folder) &&
-         (is_size(name) || name.rfind("checkpoint-", 0) == 0 || (in_path && name == "llama"));
+  // "./out/checkpoint-500": of a path what is last names nothing.
+  return (below || folder) && (is_size(name) || name.rfind("checkpoint-", 0) == 0);
 }
 
 }  // namespace plimsoll::exchange

@@ -25,6 +25,11 @@ constexpr Row rows[] = {
     {"en", Means::whole_step, "effective*, global*, total*, overall*"},
     {"en", Means::one, "single, one, 1x"},
     {"en", Means::filler, "of, is, to, at, about, around, as, was, set, up, a"},
+    {"en", Means::free, "free, available, usable, left"},
+    {"en", Means::how_many, "how many"},
+    {"en", Means::card, "gpu, card, nvidia, rtx"},
+    {"en", Means::fails,
+     "oom, error, crash, kill, died, dies, dying, fail, out of, run out, runs o, ran out, exceed, insuff, not enough, not fit, n't, cannot, can not, 137, sigkill, freez, hang, explod, blow, grow, increas, leak, still, is full, fills, keeps, goes up, why, needs more, too much, too big, too large, slow, stuck, no longer, anymore, any more, upgrad, updat, used to"},
 
     {"de", Means::denies_before, "ohne, kein, keine, keinen, statt, deaktivier*"},
     {"de", Means::denies_behind,
@@ -40,6 +45,11 @@ constexpr Row rows[] = {
     {"de", Means::cards, "karten, grafikkarten"},
     {"de", Means::one, "eine, einer, einem"},
     {"de", Means::filler, "von, ist, bei, auf"},
+    {"de", Means::free, "frei"},
+    {"de", Means::how_many, "wie viele, wieviele"},
+    {"de", Means::card, "karte"},
+    {"de", Means::fails,
+     "reicht nicht, abgest, bricht, stürzt, warum, fehl, zu wenig, zu gro, passt nicht, nicht mehr"},
 
     {"fr", Means::denies_before, "sans, pas de, pas d, pas le, aucun, aucune, ni, désactiv*, desactiv*"},
     {"fr", Means::denies_behind, "désactiv*, desactiv*, coupé, éteint, pas activé, non activé, n est pas"},
@@ -61,6 +71,10 @@ constexpr Row rows[] = {
     {"fr", Means::cards, "cartes"},
     {"fr", Means::one, "une seule, un seul, sur une"},
     {"fr", Means::filler, "de, est, à, d, environ, égale, égal, par, carte"},
+    {"fr", Means::free, "libre, libres"},
+    {"fr", Means::how_many, "combien de, combien d"},
+    {"fr", Means::card, "carte"},
+    {"fr", Means::fails, "plante, erreur, pourquoi"},
 
     {"es", Means::denies_before, "sin, ningún, ni, desactiv*, deshabilit*"},
     {"es", Means::denies_behind, "desactiv*, deshabilit*, apagado, apagada, no activado, no está activado"},
@@ -81,6 +95,10 @@ constexpr Row rows[] = {
     {"es", Means::cards, "tarjetas"},
     {"es", Means::one, "una sola, un solo, única, en una"},
     {"es", Means::filler, "de, es, a, unos, por, tarjeta"},
+    {"es", Means::free, "libre, libres"},
+    {"es", Means::how_many, "cuántas, cuántos"},
+    {"es", Means::card, "tarjeta"},
+    {"es", Means::fails, "falla, muere, por qu"},
 
     {"it", Means::denies_before,
      "senza, non uso, non usare, non utilizz*, nessun, nessuna, né, disattiv*, disabilit*"},
@@ -100,6 +118,9 @@ constexpr Row rows[] = {
     {"it", Means::cards, "schede"},
     {"it", Means::one, "una sola, singola, su una"},
     {"it", Means::filler, "di, è, a, circa, per, scheda"},
+    {"it", Means::how_many, "quante, quanti"},
+    {"it", Means::card, "sched"},
+    {"it", Means::fails, "errore, perch"},
 
     {"pt", Means::denies_before, "sem, não, nenhum, nem, desativ*, desabilit*"},
     {"pt", Means::denies_behind, "desativ*, desabilit*, desligado, desligada, não ativado"},
@@ -119,6 +140,9 @@ constexpr Row rows[] = {
     {"pt", Means::cards, "placas"},
     {"pt", Means::one, "uma única, uma só, numa, em uma"},
     {"pt", Means::filler, "de, é, a, cerca, por, placa"},
+    {"pt", Means::how_many, "quantas"},
+    {"pt", Means::card, "placa"},
+    {"pt", Means::fails, "erro "},
 
     {"nl", Means::denies_before, "zonder, geen"},
     {"nl", Means::denies_behind, "uitgeschakeld, uit"},
@@ -141,6 +165,9 @@ constexpr Row rows[] = {
     {"ru", Means::cards, "карт*, видеокарт*"},
     {"ru", Means::one, "одной, одна, одну"},
     {"ru", Means::filler, "в, до, около, на, равен, равна"},
+    {"ru", Means::how_many, "сколько"},
+    {"ru", Means::card, "карт"},
+    {"ru", Means::fails, "ошибк, пада, вылета, почему"},
 
     {"zh", Means::denies_before, "没, 未, 不开, 不用, 不使用, 不启用, 不带, 不加, 禁用, 关闭, 关掉, 关了"},
     {"zh", Means::denies_behind, "没, 未, 不开, 不用, 不使用, 不启用, 不带, 不加, 禁用, 关闭, 关掉, 关了"},
@@ -154,6 +181,10 @@ constexpr Row rows[] = {
     {"zh", Means::rank, "秩"},
     {"zh", Means::one, "单张, 单卡, 一张"},
     {"zh", Means::filler, "设为, 为, 是"},
+    {"zh", Means::free, "可用"},
+    {"zh", Means::how_many_cards, "几张, 几块, 几卡, 多少张, 多少块"},
+    {"zh", Means::fails,
+     "报错, 爆, 崩, 溢出, 失败, 不足, 显存不, 为什么, 杀, 卡死, 不够用, 放不下, 跑不, 升级, 更新"},
 
     {"ja", Means::denies_behind,
      "なし, 無し, 無効, オフ, 使わない, 使わず, 使っていない, 使ってない, 使用しない, 使用せず, 使用していない, 使いません, 使っていません, 使用しません, "
@@ -171,6 +202,8 @@ constexpr Row rows[] = {
     {"ja", Means::rank, "ランク"},
     {"ja", Means::one, "一枚"},
     {"ja", Means::filler, "約"},
+    {"ja", Means::how_many_cards, "何枚"},
+    {"ja", Means::fails, "エラー, 足りない, 落ち, なぜ"},
 
     {"ko", Means::denies_behind,
      "없이, 없음, 끄고, 끔, 꺼, 비활성, 미사용, 사용하지, 사용 안, 안 쓰, 안 켜, 쓰지"},
@@ -186,9 +219,11 @@ constexpr Row rows[] = {
     {"ko", Means::rank, "랭크"},
     {"ko", Means::one, "한 장, 단일"},
     {"ko", Means::filler, "약"},
+    {"ko", Means::how_many_cards, "몇 장"},
+    {"ko", Means::fails, "부족, 오류, 에러"},
 };
 
-constexpr std::size_t meanings = static_cast<std::size_t>(Means::filler) + 1;
+constexpr std::size_t meanings = static_cast<std::size_t>(Means::fails) + 1;
 using Table = std::array<std::vector<SaidPhrase>, meanings>;
 
 Table divided_rows() {

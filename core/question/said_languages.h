@@ -23,9 +23,14 @@ enum class Means {
   whole_step,  ///< makes a batch that of a whole step: "effektiv"
   accumulation,
   rank,
-  cards,  ///< stands behind a number of cards
-  one,    ///< one card
-  filler  ///< may stand between a name and its number: "von"
+  cards,     ///< stands behind a number of cards
+  one,       ///< one card
+  filler,    ///< may stand between a name and its number: "von"
+  free,      ///< stands behind the part of a card that is left
+  how_many,  ///< asks for a number of what stands behind it
+  how_many_cards,
+  card,  ///< begins a word for a card
+  fails  ///< a part of a text that tells of a failure, within words too
 };
 
 struct SaidPhrase {

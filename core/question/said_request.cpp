@@ -173,11 +173,17 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
   if (effective > 0) share_out_the_batch(effective, counted, out);
 }
 
+// Words of the phrase at `at` that means so; 0: none.
+std::size_t words_of(const SaidWords& words, std::size_t at, Means means) {
+  for (const SaidPhrase& one : phrases_of(means)) {
+    if (const std::size_t count = phrase_at(words, at, one.phrase); count > 0) return count;
+  }
+  return 0;
+}
+
 // "24GB but only 22 free": what other programs hold of the one card that is spoken of. Messages and logs have figures
 // of their own for it.
 void read_in_use(const SaidWords& words, SaidRequest& out) {
-  constexpr std::string_view free[] = {"free", "available", "usable", "left",
-                                       "frei", "libre",     "libres", "可用"};
   constexpr double gibibyte = 1U << 30U;
   if (words.size() > most_asking_words || out.cards.size() > 1) return;
   const double size =
@@ -188,8 +194,7 @@ void read_in_use(const SaidWords& words, SaidRequest& out) {
     const bool apart = word.is_bare() && (words[at + 1].text == "gb" || words[at + 1].text == "gib");
     const std::size_t next = at + (apart ? 2 : 1);
     if ((!tied && !word.is_bare()) || next >= words.size() || words[next - 1].stops()) continue;
-    const bool is_free = std::any_of(std::begin(free), std::end(free),
-                                     [&](std::string_view one) { return phrase_at(words, next, one) > 0; });
+    const bool is_free = words_of(words, next, Means::free) > 0;
     // Half of a card is seldom taken by a desktop; "4 left" may be anything.
     if (is_free && word.number < size && word.number > size / 2)
       out.values["/hardware/in_use_gib"] = size - word.number;
@@ -234,24 +239,15 @@ bool asks_for_a_model(const SaidWords& words) {
 
 // "How many H100s", "wie viele Karten", "几张": and neither how many tokens nor samples.
 bool asks_for_a_count(const SaidWords& words, const run::Catalog& catalog) {
-  constexpr std::string_view asked[] = {"how many",  "wie viele", "wieviele", "combien de",
-                                        "combien d", "cuántas",   "cuántos",  "quante",
-                                        "quanti",    "quantas",   "сколько"};
-  constexpr std::string_view whole[] = {"几张", "几块", "几卡", "多少张", "多少块", "何枚", "몇 장"};
-  constexpr std::string_view cards[] = {"gpu",     "card",  "nvidia", "rtx",   "karte",
-                                        "tarjeta", "carte", "sched",  "placa", "карт"};
   for (std::size_t at = 0; at < words.size() && words.size() <= most_asking_words; ++at) {
-    for (const std::string_view one : whole) {
-      if (phrase_at(words, at, one) > 0) return true;
+    if (words_of(words, at, Means::how_many_cards) > 0) return true;
+    const std::size_t next = at + words_of(words, at, Means::how_many);
+    if (next == at || next >= words.size()) continue;
+    const std::string_view what = words[next].text;
+    for (const SaidPhrase& card : phrases_of(Means::card)) {
+      if (what.starts_with(card.phrase)) return true;
     }
-    for (const std::string_view one : asked) {
-      const std::size_t next = at + phrase_at(words, at, one);
-      if (next == at || next >= words.size()) continue;
-      const std::string_view what = words[next].text;
-      const bool named = std::any_of(std::begin(cards), std::end(cards),
-                                     [what](std::string_view stem) { return what.starts_with(stem); });
-      if (named || !cards_called(what, catalog).empty()) return true;
-    }
+    if (!cards_called(what, catalog).empty()) return true;
   }
   return false;
 }
@@ -312,25 +308,10 @@ bool states_a_run(const SaidRequest& said) {
 }
 
 bool tells_of_a_failure(std::string_view folded) {
-  constexpr std::string_view words[] = {
-      "oom",         "error",         "crash",      "kill",     "died",         "dies",
-      "dying",       "fail",          "out of",     "run out",  "runs o",       "ran out",
-      "exceed",      "insuff",        "not enough", "not fit",  "n't",          "cannot",
-      "can not",     "137",           "sigkill",    "freez",    "hang",         "explod",
-      "blow",        "grow",          "increas",    "leak",     "still",        "is full",
-      "fills",       "keeps",         "goes up",    "why",      "needs more",   "too much",
-      "too big",     "too large",     "slow",       "stuck",    "reicht nicht", "abgest",
-      "bricht",      "st\xC3\xBCrzt", "warum",      "fehl",     "zu wenig",     "zu gro",
-      "passt nicht", "plante",        "erreur",     "pourquoi", "falla",        "muere",
-      "por qu",      "errore",        "perch",      "erro ",    "ошибк",        "пада",
-      "вылета",      "почему",        "报错",       "爆",       "崩",           "溢出",
-      "失败",        "不足",          "显存不",     "为什么",   "杀",           "卡死",
-      "不够用",      "放不下",        "跑不",       "エラー",   "足りない",     "落ち",
-      "なぜ",        "no longer",     "anymore",    "any more", "upgrad",       "updat",
-      "used to",     "nicht mehr",    "升级",       "更新",     "부족",         "오류",
-      "에러"};
-  return std::any_of(std::begin(words), std::end(words),
-                     [folded](std::string_view word) { return folded.find(word) != std::string_view::npos; });
+  const std::vector<SaidPhrase>& parts = phrases_of(Means::fails);
+  return std::any_of(parts.begin(), parts.end(), [folded](const SaidPhrase& part) {
+    return folded.find(part.phrase) != std::string_view::npos;
+  });
 }
 
 bool tells(const SaidRequest& said, std::string_view text) {
