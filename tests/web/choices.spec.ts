@@ -187,6 +187,13 @@ test("names are found by their parts, the nearest first", async () => {
   const names = models.map(({ id, hf_id }) => ({ value: hf_id, name: hf_id, detail: "", words: id }));
   expect(find(names, "llama 8b")[0]?.value).toBe("meta-llama/Llama-3.1-8B");
   expect(find(names, "qwen3 8b")[0]?.value).toBe("Qwen/Qwen3-8B");
+  // A slip of the pen in a word is read over; a number says what it says.
+  expect(find(names, "lama 3.1 8b")[0]?.value).toBe("meta-llama/Llama-3.1-8B");
+  expect(find(names, "qwen 2.5 vl 7b instrct")[0]?.value).toBe("Qwen/Qwen2.5-VL-7B-Instruct");
+  expect(find(names, "mistrall")[0]?.value).toContain("mistralai/Mistral-7B");
+  expect(find(names, "deepsek v3")[0]?.value).toBe("deepseek-ai/DeepSeek-V3");
+  expect(find(names, "llama 4.1 8b")).toEqual([]);
+  expect(find(cards, "4009")).toEqual([]);
 });
 
 test("numbers are read as people write them", () => {
