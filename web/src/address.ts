@@ -1,9 +1,37 @@
-// The address of the page, which holds the request, the tab that is open, and the total that its maker saw.
-import { encode, withTab } from "./link.ts";
+// The address of the page, which holds the request, the tab that is open, and the total that its maker saw; and what the entry of
+// the history says beside it, which no link does: what nobody has said yet, and what is kept for a comparison.
+import { decode, encode, sameRequest, tabOf, withTab } from "./link.ts";
 import { madeOf } from "./made.ts";
 import type { How, View } from "./view.ts";
 
 const DELAY = 300;
+
+const BESIDE = ["assumed", "capacity", "ranks", "like", "died", "pasted", "kept"] as const;
+type Beside = Pick<View, (typeof BESIDE)[number]>;
+
+interface Entry {
+  beside: Beside;
+  /** Made by a tab: the next one takes its place, so that one step back leads to the request as it was first shown. */
+  tab: boolean;
+}
+
+const NOTHING: Beside = {
+  assumed: [],
+  capacity: undefined,
+  ranks: 0,
+  like: undefined,
+  died: undefined,
+  pasted: 0,
+  kept: undefined,
+};
+
+const entry = () => window.history.state as Entry | null;
+
+/** Of a link that somebody opened, nothing. */
+export const besideRequest = (): Beside => ({ ...NOTHING, ...entry()?.beside });
+
+const besideOf = (view: View): Beside =>
+  Object.fromEntries(BESIDE.map((name) => [name, view[name]])) as unknown as Beside;
 
 export class Address {
   private timer = 0;
@@ -18,6 +46,11 @@ export class Address {
     return view ? withTab(encode(view.request, madeOf(view)), view.tab) : "";
   }
 
+  private state(tab: boolean): Entry | null {
+    const view = this.view();
+    return view ? { beside: besideOf(view), tab } : null;
+  }
+
   /** Forgets what was still to be written. */
   stop(): void {
     window.clearTimeout(this.timer);
@@ -27,29 +60,44 @@ export class Address {
   write(how: How): void {
     if (how === "tweak") {
       window.clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => this.replace(), DELAY);
+      this.timer = window.setTimeout(() => this.replace(false), DELAY);
       return;
     }
-    const address = this.made();
-    if (address === window.location.hash) return;
     this.stop();
-    window.history.pushState(null, "", address);
+    if (this.isThere()) this.keep();
+    else window.history.pushState(this.state(false), "", this.made());
   }
 
-  private replace(): void {
+  /** The total, which follows with the answer, makes no other entry: Back would seem to do nothing. */
+  private isThere(): boolean {
+    const view = this.view();
+    const { hash } = window.location;
+    const there = decode(hash);
+    if (!view || there.kind !== "request") return false;
+    return sameRequest(there.request, view.request) && tabOf(hash) === view.tab;
+  }
+
+  private replace(tab = entry()?.tab ?? false): void {
     this.timer = 0;
-    if (this.view()) window.history.replaceState(null, "", this.made());
+    if (this.view()) window.history.replaceState(this.state(tab), "", this.made());
   }
 
   answered(): void {
     if (this.lacksTotal) this.replace();
   }
 
-  /** The entry of the history stays that of the request: Back undoes steps, not looks. */
+  /** What is said beside the request has changed, and the request has not. */
+  keep(): void {
+    window.history.replaceState(this.state(entry()?.tab ?? false), "");
+  }
+
+  /** Back leads from the tabs to the request as it was first shown, however many were looked at, and not off the page. */
   showTab(tab: string): void {
     window.clearTimeout(this.timer);
     if (this.timer !== 0) this.replace();
     const { pathname, search, hash } = window.location;
-    window.history.replaceState(null, "", withTab(hash, tab) || pathname + search);
+    const address = withTab(hash, tab) || pathname + search;
+    if (entry()?.tab) window.history.replaceState(this.state(true), "", address);
+    else if (withTab(hash, tab) !== hash) window.history.pushState(this.state(true), "", address);
   }
 }

@@ -142,6 +142,7 @@ export class PlimsollApp extends Asking implements Actions {
       ranks: used.ranks ?? 0,
       like: used.like,
       died: used.died ? request : undefined,
+      pasted: this.view.pasted + Number(how === "step"),
       ...(assumed.length > 0 ? { assumed } : {}),
     });
     this.address.write(how);
@@ -164,6 +165,7 @@ export class PlimsollApp extends Asking implements Actions {
   look(changes: Look): void {
     if (!this.view) return;
     this.view = { ...this.view, ...changes };
+    if ("kept" in changes) this.address.keep();
     if (changes.planTier !== undefined && this.view.advice?.tiers.length === 0) this.askMoreSoon();
   }
 
@@ -203,6 +205,7 @@ export class PlimsollApp extends Asking implements Actions {
 
   keep(): void {
     if (this.view) this.view = { ...this.view, kept: this.view.request };
+    this.address.keep();
     this.askMoreSoon();
   }
 

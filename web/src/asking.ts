@@ -2,10 +2,10 @@
 // there are follows once the answer is on the screen.
 import { LitElement } from "lit";
 import { state } from "lit/decorators.js";
-import { Address } from "./address.ts";
+import { Address, besideRequest } from "./address.ts";
 import type { CoreError, Refusal, Report, Request, Scenario } from "./contract.ts";
 import { headline } from "./headline.ts";
-import { decode, sameRequest, tabOf, type Made } from "./link.ts";
+import { decode, sameRequest, tabOf, type Decoded, type Made } from "./link.ts";
 import { accepts } from "./lists.ts";
 import { changedSince, madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
@@ -195,8 +195,13 @@ export abstract class Asking extends LitElement {
     this.view = { ...this.view, tab: tabOf(window.location.hash) };
     const { scenarios: known } = this.view.core;
     const first = known.find(({ id }) => id === FIRST_SCENARIO) ?? known[0];
-    const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
-    if (decoded.kind === "request") {
+    const beside = { ...besideRequest(), kept: this.view.kept ?? besideRequest().kept };
+    const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined, ...beside };
+    if (this.isShown(decoded, beside)) {
+      const compared = beside.kept !== this.view.kept;
+      this.view = { ...this.view, ...beside };
+      if (compared) this.askMoreSoon();
+    } else if (decoded.kind === "request") {
       this.made = decoded.made;
       const notice = decoded.unchecked ? say("link.unchecked") : undefined;
       this.ask(decoded.request, { ...fresh, notice, origin: this.scenarioOf(decoded.request) });
@@ -215,4 +220,11 @@ export abstract class Asking extends LitElement {
     const notice = view && madeOf(view) && view.report ? changedSince(made, view.report) : undefined;
     if (view && notice !== undefined) this.view = { ...view, notice };
   }
+  /** A step through the tabs asks nothing anew. */
+  private isShown(decoded: Decoded, { assumed }: Pick<View, "assumed">): boolean {
+    const { view } = this;
+    if (decoded.kind !== "request" || !view?.report) return false;
+    return sameRequest(decoded.request, view.request) && `${assumed}` === `${view.assumed}`;
+  }
+
 }

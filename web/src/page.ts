@@ -45,6 +45,7 @@ export function page(
           .example=${isExample(view)}
           .assumed=${view.assumed}
           .known=${report?.gpu != null}
+          .place=${view.pasted}
           .mended=${view.undo !== undefined && view.chosen.length === 0}
           @use=${(event: UseEvent) => actions.replace(event.detail)}
         ></plimsoll-paste>

@@ -49,6 +49,8 @@ export interface View {
   ranks: number;
   /** The model that was taken for one of which only the size was said. */
   like: string | undefined;
+  /** How many texts had become the request before this one did: the box shows the text that belongs to it. */
+  pasted: number;
   /** The request kept for comparison, and how this one differs. */
   kept: Request | undefined;
   comparison: Comparison | undefined;
@@ -113,6 +115,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   capacity: undefined,
   ranks: 0,
   like: undefined,
+  pasted: 0,
   kept: undefined,
   comparison: undefined,
   moment: undefined,

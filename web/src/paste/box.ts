@@ -2,9 +2,9 @@
 // dropped or picked is applied at once and can be undone. What is typed is applied as it is typed while the page shows nobody's
 // own run, so that nobody reads an example's answer below it; else it waits for a button.
 import "../words/add-rest.ts";
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import type { Json, Plan, Request } from "../contract.ts";
+import type { Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
 import { LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
@@ -16,8 +16,8 @@ import { askedOpen, askedRun, diagnose, isCardsAnswer, said, TAKEN, unread } fro
 import { begun, combined, pointers } from "./combined.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
+import { Held } from "./held.ts";
 import { isOwnTable, linked } from "./own-text.ts";
-import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { isToTell, patched } from "./patched.ts";
 import type { Used } from "./used.ts";
 import { changedBy, DIED, isAnswered, machineOf, readRun, together } from "./together.ts";
@@ -27,7 +27,7 @@ const LARGEST = 16 * 2 ** 20;
 const COUNT = "/parallel/num_gpus";
 
 @customElement("plimsoll-paste")
-export class PlimsollPaste extends LitElement {
+export class PlimsollPaste extends Held {
   @property({ attribute: false }) request: Request = {};
   /** Whether that is nobody's own: nothing of it may answer for the person. */
   @property({ attribute: false }) example = false;
@@ -37,32 +37,11 @@ export class PlimsollPaste extends LitElement {
   @property({ attribute: false }) known = false;
   /** Whether a plan has been applied to it: what died was another run. */
   @property({ attribute: false }) mended = false;
-  @state() private text = "";
-  /** What it was put together from, and what was there before the last of it. */
-  private texts: string[] = [];
-  private earlier: string[] = [];
   private taking: Promise<void> = Promise.resolve();
   /** What is said of the failure was said before the number of its cards was known. */
   @state() private stale = false;
-  private cards: Json | undefined;
-  /** The card has taken up a question, and asks what it leaves open. */
-  private led = false;
   private names = new Map<string, string>();
-  @state() private imported: Imported | undefined;
-  @state() private diagnosed: Diagnosis | undefined;
-  /** The text that `diagnosed` is of: before, nobody knows that there is no run in it. */
-  @state() private explained = "";
-  /** To the questions of the diagnosis, "when=save"; of this text alone. */
-  private answers: string[] = [];
-  @state() private problem = "";
-  @state() private patches: Patched[] = [];
   @state() private told = "";
-  /** The request before the text was applied: then the box is a chip. */
-  @state() private replaced: Request | undefined;
-  /** The texts that the request came from, the one that names its model first, and the request as it was then. */
-  private origin: { texts: string[]; request: Request | undefined } | undefined;
-  /** What is said of the failure is said of an earlier request. */
-  @state() private past = false;
   /** The request that follows what is typed, as the page has it. */
   private followed: Request | undefined;
   private follows = false;
@@ -92,6 +71,7 @@ export class PlimsollPaste extends LitElement {
   }
 
   protected override willUpdate(changed: Map<string, unknown>): void {
+    super.willUpdate(changed);
     if (!changed.has("request")) return;
     if (this.follows) this.followed = this.request;
     this.follows = false;
@@ -102,6 +82,13 @@ export class PlimsollPaste extends LitElement {
       this.stale = counted;
       void this.explain(this.text, counted).then(() => (this.stale = false));
     }
+  }
+
+  protected override shownAnew(): void {
+    window.clearTimeout(this.timer);
+    this.told = "";
+    this.follows = false;
+    this.followed = undefined;
   }
 
   /** Whether the run of the text is the page's, and how many cards share it is now said: before that no plan is for it. */
@@ -150,6 +137,7 @@ export class PlimsollPaste extends LitElement {
   }
 
   private async readTogether(fresh: string): Promise<void> {
+    this.hold();
     this.text = fresh;
     this.answers = [];
     this.past = false;
@@ -170,6 +158,7 @@ export class PlimsollPaste extends LitElement {
     this.text = text;
     this.texts = [text];
     this.earlier = [];
+    if (!this.free()) this.hold();
     this.answers = [];
     this.past = false;
     window.clearTimeout(this.timer);
@@ -325,6 +314,7 @@ export class PlimsollPaste extends LitElement {
 
   private undo(): void {
     const { replaced } = this;
+    this.handing = true;
     if (!replaced) return;
     this.origin = undefined;
     this.patches = [];
