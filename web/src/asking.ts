@@ -9,7 +9,7 @@ import { decode, sameRequest, tabOf, type Decoded, type Made } from "./link.ts";
 import { accepts } from "./lists.ts";
 import { changedSince, madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
-import { asFarAsSaid, givenWay } from "./own.ts";
+import { asFarAsSaid, givenWay, withAdapters } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
 import type { View } from "./view.ts";
@@ -98,6 +98,12 @@ export abstract class Asking extends LitElement {
   }
 
   private refused(view: View, { errors }: Refusal): void {
+    const adapted = withAdapters(view.request, errors);
+    if (adapted) {
+      this.ask(adapted, { ...view, assumed: [...view.assumed, "/peft"] });
+      this.address.write("tweak");
+      return;
+    }
     // What was wrong before is not mended by a choice of something else.
     const fresh = errors.filter(({ pointer }) => !view.errors.some((old) => old.pointer === pointer));
     const way = givenWay(view.request, view.chosen, fresh, (request) => accepts(view.core, request));

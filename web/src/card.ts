@@ -11,12 +11,15 @@ import {
   BATCH,
   CHECKPOINTING,
   isMethod,
+  isPacked,
   METHODS,
   methodEdits,
+  packedWays,
   precisionEdits,
   saysMethod,
   unsaid,
   type Edit,
+  type Method,
 } from "./own.ts";
 import { remarks } from "./notes.ts";
 import { sameRequest } from "./link.ts";
@@ -129,16 +132,21 @@ function strategyAsk(view: View, actions: Actions): TemplateResult | typeof noth
 function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
   const { request, assumed } = view;
   if (saysMethod(request, assumed)) return nothing;
-  const taken = METHODS.find((method) => isMethod(method, request));
+  const packed = isPacked(request);
+  const name = `${get(request, "/quantization/quant_method")}`.toUpperCase();
+  const ways = packed
+    ? packedWays()
+    : METHODS.map((method) => ({ id: method.id, edits: methodEdits(method, undefined, undefined) }));
+  const taken = packed ? "packed" : (METHODS.find((method) => isMethod(method, request))?.id ?? "full");
+  const named = (id: Method["id"] | "packed") =>
+    id === "packed" ? say("method.packed", { name }) : say(`method.${id}`);
   return html`<div class="ask" role="group" aria-label=${say("ask.method")}>
     <b>${say("ask.method")}</b>
-    ${METHODS.map(
-      (method) =>
-        html`<button type="button" @click=${() => actions.answer(methodEdits(method, undefined, undefined))}>
-          ${say(`method.${method.id}`)}
-        </button>`,
+    ${ways.map(
+      ({ id, edits }) =>
+        html`<button type="button" @click=${() => actions.answer(edits)}>${named(id)}</button>`,
     )}
-    <small>${say("ask.taken", { value: say(`method.${taken?.id ?? "full"}`) })}</small>
+    <small>${say("ask.taken", { value: named(taken) })}</small>
   </div>`;
 }
 

@@ -55,6 +55,19 @@ export function methodEdits(method: Method, peft: Json | undefined, quantization
   ];
 }
 
+/** The ways to train on weights that are stored in few bits: adapters on them as they are, or all of them in 16 bits. */
+export const packedWays = (): { id: "packed" | "full"; edits: Edit[] }[] => [
+  { id: "packed", edits: [{ pointer: "/peft", value: ADAPTERS }] },
+  { id: "full", edits: methodEdits(METHODS[0]!, undefined, undefined) },
+];
+
+/** Weights in few bits take adapters, which nobody has named: some are taken, and which method it is is asked. */
+export function withAdapters(request: Request, errors: CoreError[]): Request | undefined {
+  const bare = errors.some(({ code, pointer }) => code === "conflict" && pointer === "/quantization");
+  const open = isObject(get(request, "/quantization")) && get(request, "/peft") === undefined;
+  return bare && open ? put(request, "/peft", ADAPTERS) : undefined;
+}
+
 export const CHECKPOINTING = "/training/gradient_checkpointing";
 
 /**

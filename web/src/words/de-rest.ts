@@ -64,6 +64,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "ask.per_device_train_batch_size": "Wie viele Beispiele hat ein Micro-Batch?",
   "ask.max_prompt_length": "Wie lang ist der längste Prompt, in Tokens?",
   "ask.method": "Welche Methode?",
+  "method.packed": "LoRA auf den {name}-Gewichten",
   "ask.images_per_sample": "Wie viele Bilder hat ein Beispiel?",
   "ask.image_size": "Wie groß sind die Bilder, in Pixeln einer Seite?",
   "ask.none": "keine",

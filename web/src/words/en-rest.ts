@@ -349,6 +349,7 @@ export const EN_REST = {
   "ask.image_size": "How large are its images, in pixels of a side?",
   "ask.none": "none",
   "ask.fp16": "Train in fp16",
+  "method.packed": "LoRA on the {name} weights",
   "ask.other": "What is {field}?",
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
