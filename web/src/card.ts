@@ -113,15 +113,16 @@ function ask(pointer: string, choices: Answer[], view: View, actions: Actions): 
   </div>`;
 }
 
+const asksStrategy = ({ request }: View): boolean =>
+  Number(get(request, COUNT.pointer) ?? 1) > 1 && get(request, STRATEGY.pointer) === undefined;
+
 /** How several cards share the run, where nobody has said it: each then holds all of it. */
 function strategyAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
-  const { pointer } = STRATEGY;
-  const several = Number(get(view.request, COUNT.pointer) ?? 1) > 1;
-  if (!several || get(view.request, pointer) !== undefined) return nothing;
+  if (!asksStrategy(view)) return nothing;
   return ask(
-    pointer,
+    STRATEGY.pointer,
     choices(STRATEGY, view.core).flatMap(([id, name]) =>
-      SHARINGS.includes(id) ? [one(pointer, name, id)] : [],
+      SHARINGS.includes(id) ? [one(STRATEGY.pointer, name, id)] : [],
     ),
     view,
     actions,
@@ -180,9 +181,17 @@ function warnings(view: View, report: Report, actions: Actions): TemplateResult[
     );
 }
 
-function asks(view: View, report: Report | undefined, actions: Actions): TemplateResult {
+function asked(view: View, report: Report | undefined): string[] {
   const missing = unsaid(view.request, report, view.assumed);
-  if (view.assumed.includes("/hardware/gpu")) missing.push("/hardware/gpu");
+  return view.assumed.includes("/hardware/gpu") ? [...missing, "/hardware/gpu"] : missing;
+}
+
+/** Whether an answer of the person's may change the figures. */
+const isOpen = (view: View, report: Report): boolean =>
+  asked(view, report).length > 0 || asksStrategy(view) || !saysMethod(view.request, view.assumed);
+
+function asks(view: View, report: Report | undefined, actions: Actions): TemplateResult {
+  const missing = asked(view, report);
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
   ${report
     ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(view, report, actions)]
@@ -352,4 +361,4 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
         </p>`}`;
 }
 
-export const card = { asks, contradiction, done, fixes, chips, likeliest };
+export const card = { asks, isOpen, contradiction, done, fixes, chips, likeliest };

@@ -45,11 +45,19 @@ function smallestTier(report: Report): string {
 export function verdict(view: View, report: Report | undefined, actions: Actions): TemplateResult {
   const { rest } = view;
   const gpu = report?.gpu;
+/** A first figure is marked as one: the whole answer, or the person's own, may be another. */
+function provisional(view: View, report: Report): TemplateResult | typeof nothing {
+  const open = view.rest?.card.isOpen(view, report) === true;
+  if (view.more && !view.waiting && !open) return nothing;
+  return html`<p class="provisional">${say(open ? "lede.open" : "lede.first")}</p>`;
+}
+
   return html`
     <section class="verdict" aria-labelledby="verdict-headline" data-verdict=${gpu?.verdict ?? "none"}>
       <h2 id="verdict-headline" tabindex="-1">
         ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
         <span>${headline(report, view.request)}</span>
+      ${report ? provisional(view, report) : nothing}
       </h2>
       ${rest?.card.contradiction(view)} ${rest?.card.asks(view, report, actions)}
       ${report

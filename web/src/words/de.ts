@@ -34,6 +34,10 @@ export const DE: Words = {
   "lede.peak": "Größte Teile {moment}: {components}.",
   "lede.smallest": "Jede GPU mit {size} oder mehr genügt.",
   "lede.looking": "Die wenigsten Änderungen, mit denen es passt, werden gesucht.",
+  "hull.cached":
+    "Der Balken ist alles, {size}; {cached} davon hält PyTorch nur vorrätig und gibt sie zurück, so dass {needed} gebraucht werden.",
+  "lede.first": "Vorläufig: wird noch berechnet",
+  "lede.open": "Vorläufig: Fragen sind offen",
   "lede.no_plan": "Keine Änderungen, die Plimsoll kennt, bringen es auf diese Karte; was hilft, steht unten.",
   "lede.each": "{gpus} GPUs mit {size} oder mehr genügen.",
   "lede.none": "Keine GPU-Größe genügt.",

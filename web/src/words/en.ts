@@ -9,6 +9,8 @@ export const EN = {
 
   "lede.peak": "Largest parts while {moment}: {components}.",
   "lede.smallest": "Every GPU of {size} or more is enough.",
+  "lede.first": "Provisional: still calculating",
+  "lede.open": "Provisional: questions are open",
   "lede.looking": "Looking for the fewest changes that make it fit.",
   "lede.no_plan": "No set of changes that Plimsoll knows makes it fit this card; what would is below.",
   "lede.each": "{gpus} GPUs of {size} or more are enough.",
