@@ -7,7 +7,7 @@ import { label } from "./colours.ts";
 import { GIB, size, sizeWords, unit, unitBytes, units } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import { say } from "./words/say.ts";
-import { peakComponents } from "./peak.ts";
+import { cachedAtPeak, peakComponents } from "./peak.ts";
 import type { Actions, View } from "./view.ts";
 
 /** The chosen GPU, in GiB: where the bar ends, where the load line is, what the estimate may miss. */
@@ -90,6 +90,7 @@ function legend(view: View, report: Report, actions: Actions): TemplateResult {
 export function hull(view: View, report: Report, actions: Actions): TemplateResult {
   const gpu = report.gpu ?? undefined;
   const preset = view.core.gpus.find((candidate) => candidate.id === gpu?.id);
+  const cached = cachedAtPeak(report);
   return html`
     <section class="panel" aria-labelledby="hull-title">
       <h3 id="hull-title">${say("hull.title")}</h3>
@@ -97,6 +98,13 @@ export function hull(view: View, report: Report, actions: Actions): TemplateResu
         ${gpu
           ? say("hull.caption", { moment: instantPhrase(report.memory.peak.instant), gpu: gpu.name })
           : say("hull.caption_none", { moment: instantPhrase(report.memory.peak.instant) })}
+        ${cached > 0
+          ? say("hull.cached", {
+              size: sizeWords(report.memory.peak.device),
+              cached: sizeWords(cached),
+              needed: sizeWords(report.memory.peak.device - cached),
+            })
+          : nothing}
       </p>
       ${chosenHull(report, preset)} ${legend(view, report, actions)}
     </section>

@@ -5,23 +5,26 @@ import type { Report } from "./contract.ts";
 import { sizeShort, sizeWords, sizeName } from "./format.ts";
 import { label } from "./colours.ts";
 import { headline } from "./headline.ts";
+import { cachedAtPeak } from "./peak.ts";
 import { instantPhrase, VERDICTS } from "./names.ts";
 import type { Actions, View } from "./view.ts";
 import { parts, say } from "./words/say.ts";
 
 const LARGEST = 3;
 
-/** The figure that decides: PyTorch gives back the blocks it holds unused before it fails. */
+/** The figure that decides: PyTorch gives back the blocks it holds unused before it fails. The chart beside it holds them too. */
 function subtraction(report: Report): TemplateResult {
   const { gpu } = report;
   const { peak } = report.memory;
+  const cached = cachedAtPeak(report);
   const range = { low: sizeShort(peak.low), high: sizeShort(peak.high) };
   if (!gpu) return html`${say("lede.range", range)}`;
   return html`${parts("lede.needs", {
     size: html`<b>${sizeShort(gpu.usable - gpu.headroom)}</b>`,
     usable: html`<b>${sizeWords(gpu.usable)}</b>`,
   })}
-  ${say("lede.range", range)}`;
+  ${say("lede.range", range)}
+  ${cached > 0 ? say("lede.cached", { size: sizeWords(peak.device), cached: sizeWords(cached) }) : nothing}`;
 }
 
 function largest(report: Report): string {
@@ -42,9 +45,6 @@ function smallestTier(report: Report): string {
   return say(gpus > 1 ? "lede.each" : "lede.smallest", { gpus, size: sizeName(smallest.gib) });
 }
 
-export function verdict(view: View, report: Report | undefined, actions: Actions): TemplateResult {
-  const { rest } = view;
-  const gpu = report?.gpu;
 /** A first figure is marked as one: the whole answer, or the person's own, may be another. */
 function provisional(view: View, report: Report): TemplateResult | typeof nothing {
   const open = view.rest?.card.isOpen(view, report) === true;
@@ -52,12 +52,15 @@ function provisional(view: View, report: Report): TemplateResult | typeof nothin
   return html`<p class="provisional">${say(open ? "lede.open" : "lede.first")}</p>`;
 }
 
+export function verdict(view: View, report: Report | undefined, actions: Actions): TemplateResult {
+  const { rest } = view;
+  const gpu = report?.gpu;
   return html`
     <section class="verdict" aria-labelledby="verdict-headline" data-verdict=${gpu?.verdict ?? "none"}>
+      ${report ? provisional(view, report) : nothing}
       <h2 id="verdict-headline" tabindex="-1">
         ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
         <span>${headline(report, view.request)}</span>
-      ${report ? provisional(view, report) : nothing}
       </h2>
       ${rest?.card.contradiction(view)} ${rest?.card.asks(view, report, actions)}
       ${report

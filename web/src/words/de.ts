@@ -27,6 +27,7 @@ export const DE: Words = {
   "repair.back": "Rückgängig",
   "errors.whole": "Eine ganze Zahl eingeben, z. B. 4096",
   "lede.range": "Zwischen {low} und {high} {unit}, nach gemessenen Läufen.",
+  "lede.cached": "nvidia-smi zeigt {size}: {cached} davon hält PyTorch nur vorrätig.",
   "lede.needs": "Braucht {size} von {usable}.",
   "headline.ask": "Um welchen Lauf geht es?",
   "headline.one": "{gpu}",
