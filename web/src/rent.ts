@@ -3,6 +3,8 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { RentRow } from "./contract.ts";
 import { source } from "./component-why.ts";
+import { effective } from "./inputs.ts";
+import { ACCUMULATION, BATCH } from "./own.ts";
 import { dollars, duration, seconds } from "./format.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
@@ -24,14 +26,21 @@ export const cost = (row: RentRow) =>
     ? say("rent.steps", { price: dollars(row.usd_per_1000_steps) })
     : say("rent.run", { price: dollars(row.usd) });
 
-function line(answers: Answer[], row: RentRow, actions: Actions): TemplateResult {
+/** The effective batch is kept on any number of cards: what of it then lies on each. */
+function batchOn({ changes }: RentRow, view: View): string {
+  if (changes[BATCH] === undefined && changes[ACCUMULATION] === undefined) return "";
+  const on = (pointer: string) => `${changes[pointer] ?? effective(view, pointer) ?? 1}`;
+  return `, ${say("rent.batch", { batch: on(BATCH), accumulation: on(ACCUMULATION) })}`;
+}
+
+function line(answers: Answer[], row: RentRow, view: View, actions: Actions): TemplateResult {
   const machine = `${row.provider_name} ${row.instance}`;
   const takes = row.hours === undefined ? seconds(row.seconds_per_step) : duration(row.hours);
   return html`<li>
     <b>${answers.map((answer) => say(`rent.${answer}`)).join(", ")}</b>: ${cards(row)}
     <small>(${machine})</small>, ${takes}, <b>${cost(row)}</b>
     <small title=${row.source}>(${row.date === "undated" ? say("rent.no_date") : row.date})</small
-    >${row.title === "" ? nothing : html`, ${row.title}`}
+    >${row.title === "" ? nothing : html`, ${row.title}`}${batchOn(row, view)}
     <button
       type="button"
       aria-label=${`${say("rent.take")}: ${machine}`}
@@ -64,8 +73,9 @@ export function rent(view: View, _report: unknown, actions: Actions): TemplateRe
   const [first] = rows.values();
   return html`<section class="panel" aria-labelledby="rent-title">
     <h3 id="rent-title">${say("rent.title")}</h3>
+    <p class="caption">${say("rent.dated")}</p>
     <ul class="rents">
-      ${[...rows.values()].map(({ row, answers }) => line(answers, row, actions))}
+      ${[...rows.values()].map(({ row, answers }) => line(answers, row, view, actions))}
     </ul>
     <details>
       <summary>${say("rent.source")}</summary>

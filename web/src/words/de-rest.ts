@@ -170,8 +170,11 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
 
   "rent.title": "Welche GPU soll ich mieten?",
   "rent.cheapest": "Am günstigsten",
-  "rent.unchanged": "Am günstigsten ohne Änderung",
+  "rent.unchanged": "Am günstigsten ohne Änderung am Training",
   "rent.fastest": "Am schnellsten",
+  "rent.dated":
+    "Unter Maschinen, deren Preis ein Datum hat; die ohne stehen in der Liste darunter. Der effektive Batch bleibt.",
+  "rent.batch": "Micro-Batch {batch}, Akkumulation {accumulation}",
   "rent.run": "{price} für den Lauf",
   "rent.steps": "{price} für 1000 Schritte",
   "rent.undated": "Vielleicht günstiger",

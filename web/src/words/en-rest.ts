@@ -66,8 +66,11 @@ export const EN_REST = {
 
   "rent.title": "Which GPU should I rent?",
   "rent.cheapest": "Cheapest that works",
-  "rent.unchanged": "Cheapest without a change",
+  "rent.unchanged": "Cheapest without a fix",
   "rent.fastest": "Fastest",
+  "rent.dated":
+    "Among machines whose price has a date; those without one are in the list below. The effective batch is kept.",
+  "rent.batch": "micro-batch {batch}, accumulation {accumulation}",
   "rent.run": "{price} the run",
   "rent.steps": "{price} for 1,000 steps",
   "rent.undated": "Cheaper, perhaps",
