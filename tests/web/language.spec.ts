@@ -35,6 +35,23 @@ test("the page begins in the language of the browser", async ({ browser, baseURL
   await context.close();
 });
 
+test("German writes its figures with a comma before the tenths", async ({ page }) => {
+  await open(page, RUN);
+  await page.getByLabel("Language").selectOption("de");
+  await expect(page.locator(".sum")).toContainText(/Braucht \d+,\d von \d+,\d/);
+  await expect(page.locator("plimsoll-app .figures dd").first()).toHaveText(/\d,\d\d.GiB/);
+  await expect(page.locator(".breakdown dd.formula").first()).toContainText(
+    /\d\u202f\d{3}\u202f\d{3} Parameter/,
+  );
+  const left = /(?<![\d.])\d+\.\d+\s(?:GiB|MiB|%|s|h|min)/;
+  expect(await page.locator(".head").innerText()).not.toMatch(left);
+  // Both marks are read back.
+  await page.getByLabel("GiB von anderen belegt").fill("0,5");
+  await expect(page).toHaveURL(/in_use_gib=0\.5/);
+  await page.getByLabel("Sprache").selectOption("en");
+  await expect(page.locator(".sum")).toContainText(/Needs \d+\.\d of/);
+});
+
 test("German names components, plans and notes; what stays English is marked as English", async ({
   page,
 }) => {

@@ -4,7 +4,7 @@ import { label } from "./colours.ts";
 import { glossary, source } from "./component-why.ts";
 import type { Report } from "./contract.ts";
 import type { FigureId } from "./figures.ts";
-import { count, size } from "./format.ts";
+import { count, one, size } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import { peakComponents } from "./peak.ts";
 import { say } from "./words/say.ts";
@@ -38,8 +38,8 @@ function sum(lines: Line[], total: Line): TemplateResult {
 }
 
 function signed(error: number): string {
-  const words = Math.abs(error * 100).toFixed(1);
-  return `${words === "0.0" ? "" : error < 0 ? "\u2212" : "+"}${words}\u00a0%`;
+  const words = one(Math.abs(error * 100));
+  return `${Math.abs(error) < 0.0005 ? "" : error < 0 ? "\u2212" : "+"}${words}\u00a0%`;
 }
 
 /** The measured runs nearest to this one, and how far the estimate was off there. */

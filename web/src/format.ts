@@ -22,21 +22,36 @@ export function measureIn(next: Unit): void {
   ({ large, small, smallName } = UNITS[next]);
 }
 
-let thousands = ",";
-/** What stands between thousands: in German a comma would be read as a decimal point. */
-export function groupBy(mark: string): void {
-  thousands = mark;
+const ENGLISH = { thousands: ",", decimal: "." };
+export type Marks = typeof ENGLISH;
+
+let marks = ENGLISH;
+/** What stands between thousands, and before tenths. */
+export function markBy(own = ENGLISH): void {
+  marks = own;
 }
+
+/** A number as the language writes it, as one that can be read. */
+export const withPoint = (text: string) =>
+  marks.decimal === "," ? text.replace(/^(\d+),(\d+)$/, "$1.$2") : text;
 
 // By hand, because making one Intl.NumberFormat takes a slow phone longer than drawing the verdict.
 function grouped(digits: string): string {
   const [before = "", after] = digits.split(".");
-  const groups = before.replace(/\B(?=(?:\d{3})+$)/g, thousands);
-  return after === undefined ? groups : `${groups}.${after}`;
+  const groups = before.replace(/\B(?=(?:\d{3})+$)/g, marks.thousands);
+  return after === undefined ? groups : `${groups}${marks.decimal}${after}`;
 }
+
+/** The figures of an English text, as the language writes them: "7,241,732,096 x 2.016". */
+export const withOwnMarks = (text: string) =>
+  text.replace(/\d+(?:,\d{3})*(?:\.\d+)?/g, (digits) =>
+    /[,.]/.test(digits) ? grouped(digits.replaceAll(",", "")) : digits,
+  );
+
 const fixed = (places: number) => (value: number) => grouped(value.toFixed(places));
 const whole = fixed(0);
-const one = fixed(1);
+/** "12.3", of a figure that has no unit. */
+export const one = fixed(1);
 const two = fixed(2);
 
 /** In the unit that was chosen. */
@@ -82,7 +97,7 @@ export function share(part: number, of: number): string {
 }
 
 export const percent = (value: number) =>
-  value >= 10 ? `${one(value)}\u00a0%` : `${Number(value.toPrecision(3))}\u00a0%`;
+  value >= 10 ? `${one(value)}\u00a0%` : `${significant(value)}\u00a0%`;
 
 /** Three digits that count: "1,230", "12.3", "0.123". */
 export const significant = (value: number) => grouped(String(Number(value.toPrecision(3))));

@@ -4,7 +4,7 @@ import { ticks } from "d3-array";
 import { segments, stacked, swatch } from "./bar.ts";
 import type { GpuPreset, Report } from "./contract.ts";
 import { label } from "./colours.ts";
-import { GIB, size, sizeWords, unit, unitBytes, units } from "./format.ts";
+import { GIB, significant, size, sizeWords, unit, unitBytes, units } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import { say } from "./words/say.ts";
 import { cachedAtPeak, peakComponents } from "./peak.ts";
@@ -46,7 +46,7 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
         return svg`
           <line class="axis" x1="${at}%" x2="${at}%" y1="100" y2="105" />
           <text class="tick" x="${at}%" y="119" text-anchor=${index === 0 ? "start" : at > 96 ? "end" : "middle"}
-            >${tick}${index === 0 ? ` ${unit()}` : ""}</text>`;
+            >${significant(tick)}${index === 0 ? ` ${unit()}` : ""}</text>`;
       })}
     </svg>
   `;

@@ -5,6 +5,7 @@ import { live } from "lit/directives/live.js";
 import type { CoreError, Json } from "./contract.ts";
 import { choices, type Field } from "./fields.ts";
 import type { Entry } from "./find.ts";
+import { withPoint } from "./format.ts";
 import { complaint } from "./messages.ts";
 import { get } from "./pointer.ts";
 import type { Rest } from "./rest.ts";
@@ -30,7 +31,9 @@ export function readNumber(text: string, pointer: string): Json | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
   const [, figures = trimmed, letter = ""] = /^(.*\d) ?([km])$/i.exec(trimmed) ?? [];
-  const digits = /^\d{1,3}([,_\s]\d{3})+$/.test(figures) ? figures.replace(/[,_\s]/g, "") : figures;
+  const digits = /^\d{1,3}([,_\s]\d{3})+$/.test(figures)
+    ? figures.replace(/[,_\s]/g, "")
+    : withPoint(figures);
   // Four thousand tokens are 4096.
   const kilo =
     letter.toLowerCase() === "k" && pointer.endsWith("length") ? 1024 : TIMES[letter.toLowerCase()];

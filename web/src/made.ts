@@ -1,6 +1,6 @@
 // What a link says about the answer that it was made with.
 import type { Report } from "./contract.ts";
-import { GIB } from "./format.ts";
+import { GIB, withOwnMarks } from "./format.ts";
 import type { Made } from "./link.ts";
 import type { View } from "./view.ts";
 import { say } from "./words/say.ts";
@@ -18,6 +18,6 @@ export const madeOf = (view: View): Made | undefined =>
 export function changedSince(made: Made | undefined, report: Report): string | undefined {
   const now = by(report);
   if (!made || made.total === now.total) return undefined;
-  const total = (of: Made) => `${of.total}\u00a0GiB`;
+  const total = (of: Made) => `${withOwnMarks(of.total)}\u00a0GiB`;
   return say("link.was", { version: made.version, was: total(made), now: total(now) });
 }

@@ -7,7 +7,7 @@ import { aliveAt, BEFORE_STEPS, passing, type Alive } from "./alive.ts";
 import { swatch } from "./bar.ts";
 import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
-import { size, sizeExact, unit, unitBytes, units } from "./format.ts";
+import { significant, size, sizeExact, unit, unitBytes, units } from "./format.ts";
 import { instantName } from "./names.ts";
 import { PHONE, type Actions, type View } from "./view.ts";
 import { language, say } from "./words/say.ts";
@@ -110,7 +110,7 @@ function chart(timeline: Timeline, usable: number | undefined, width: number): T
       (
         tick,
       ) => svg`<line class="axis" x1=${LEFT - 5} x2=${LEFT} y1=${y(tick * unitBytes())} y2=${y(tick * unitBytes())} />
-        <text x=${LEFT - 8} y=${y(tick * unitBytes()) + 4} text-anchor="end">${tick}</text>`,
+        <text x=${LEFT - 8} y=${y(tick * unitBytes()) + 4} text-anchor="end">${significant(tick)}</text>`,
     )}
     ${peak
       ? svg`<path class="peak-mark" d="M${x(timeline.peak + 0.5)} ${y(total(peak)) - 2}l-5 -9h10z" />`

@@ -1,6 +1,6 @@
 // The plans for the chosen GPU as lines of the verdict card, each set of changes once.
 import type { Elsewhere, Json, Plan } from "../contract.ts";
-import { sizeWords } from "../format.ts";
+import { one, sizeWords } from "../format.ts";
 import { plain } from "../pointer.ts";
 import { say } from "../words/say.ts";
 
@@ -8,7 +8,7 @@ import { say } from "../words/say.ts";
 const TIMES = 2;
 
 export function speed(factor: number): string {
-  if (factor >= TIMES) return say("plan.times", { times: factor.toFixed(1) });
+  if (factor >= TIMES) return say("plan.times", { times: one(factor) });
   const percent = Math.round(Math.abs(factor - 1) * 100);
   if (percent === 0) return say("plan.same_speed");
   return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });

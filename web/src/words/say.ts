@@ -3,7 +3,7 @@
 //
 //     say("headline.fits", { gpu: "A10G", spare: "8.0 GiB" })     -> "Fits the A10G with 8.0 GiB to spare"
 //     parts("lede.peak", { peak: html`<b>14.2 GiB</b>` })         -> pieces for a template
-import { groupBy, unit } from "../format.ts";
+import { markBy, unit, withOwnMarks, type Marks } from "../format.ts";
 import type { EN_REST } from "./en-rest.ts";
 import { EN } from "./en.ts";
 
@@ -24,21 +24,20 @@ export interface Language {
 let english = EN as Words;
 
 /** A new language: one file and one line. Names are written in their own language. */
-export const LANGUAGES: Record<string, { name: string; thousands?: string; load: () => Promise<Language> }> =
-  {
-    en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
-    de: {
-      name: "Deutsch",
-      thousands: "\u202f",
-      load: () =>
-        import("./de.ts").then(({ DE, ERRORS, CORE, formula }) => ({
-          words: DE,
-          errors: ERRORS,
-          core: CORE,
-          formula,
-        })),
-    },
-  };
+export const LANGUAGES: Record<string, { name: string; marks?: Marks; load: () => Promise<Language> }> = {
+  en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
+  de: {
+    name: "Deutsch",
+    marks: { thousands: "\u202f", decimal: "," },
+    load: () =>
+      import("./de.ts").then(({ DE, ERRORS, CORE, formula }) => ({
+        words: DE,
+        errors: ERRORS,
+        core: CORE,
+        formula,
+      })),
+  },
+};
 
 export const LANGUAGE_KEY = "plimsoll-language";
 
@@ -68,7 +67,7 @@ export async function speak(id: string): Promise<boolean> {
     return false;
   }
   current = id;
-  groupBy(wanted.thousands ?? ",");
+  markBy(wanted.marks);
   document.documentElement.lang = id;
   return true;
 }
@@ -93,4 +92,7 @@ export const sayError = (code: string): string | undefined =>
 export const sayCore = (id: string): string | undefined => (Object.hasOwn(core, id) ? core[id] : undefined);
 
 /** A formula of the core in this language, where it has the words. */
-export const sayFormula = (english: string): string | undefined => formula?.(english);
+export function sayFormula(english: string): string | undefined {
+  const own = formula?.(english);
+  return own === undefined ? undefined : withOwnMarks(own);
+}
