@@ -46,15 +46,14 @@ TEST(Question, AFrameInTheForwardOfAnMlpMakesAnActivationAndNoWeight) {
   EXPECT_FALSE(says_a_weight(explained(settings + frame + error)));
 }
 
-// kohya_ss#1048: it failed in the optimizer, and since an update. Where in a step it was is not why.
-TEST(Question, AFrameOfAStepLeavesOpenWhetherStepsRanBefore) {
+// kohya_ss#1048: it failed in the optimizer, and since an update. The frame says when; an answer still counts.
+TEST(Question, AFrameOfTheOptimizerSaysWhenItFailed) {
   const std::string_view report =
       "CUDA out of memory on my 4090\n"
       "  File \"torch/cuda/amp/grad_scaler.py\", line 290, in _maybe_opt_step\n"
       "    retval = optimizer.step(*args, **kwargs)";
   const auto open = explained(report);
-  ASSERT_NE(open.question, nullptr);
-  EXPECT_EQ(open.question->id, "when");
+  EXPECT_TRUE(open.question == nullptr || open.question->id != "when");
   EXPECT_EQ(first_cause(report, "", "when=update"), "regression_in_library");
 }
 
