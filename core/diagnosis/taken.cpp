@@ -1,9 +1,11 @@
 #include "core/diagnosis/taken.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/diagnosis/signs.h"
 #include "core/memory/step/replay.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::diagnosis {
 
@@ -52,13 +54,15 @@ double tokens_by_size(const TextReading& r) {
   return first.exact && first.chosen && first.model.empty() && first.tensor == "logits" ? first.tokens : 0;
 }
 
+constexpr const char* by_size = "the size that failed is of so many tokens";
+
 constexpr uint64_t step_of_length = 256, most_steps = 64;
 
 void take_length(const Situation& s, const TextReading& r, const recipe::Recipe& recipe,
                  std::vector<Taken>& out) {
   const auto batch = static_cast<double>(recipe.training.per_device_train_batch_size);
   if (const double tokens = tokens_by_size(r); tokens > 0 && batch == 1) {
-    out.push_back({length_at, static_cast<uint64_t>(tokens), "the size that failed is of so many tokens"});
+    out.push_back({length_at, static_cast<uint64_t>(tokens), by_size, s.values.count(batch_at) > 0});
     return;
   }
   const uint64_t steps = least_that_fails(
@@ -70,8 +74,19 @@ void take_length(const Situation& s, const TextReading& r, const recipe::Recipe&
         {length_at, steps * step_of_length, "not said; the shortest that is too much for the card"});
 }
 
+// Samples of one micro-batch by the size that failed; 0: it is of no whole number of them.
+uint64_t samples_by_size(const TextReading& r, const recipe::Recipe& recipe) {
+  const double length = static_cast<double>(recipe.training.max_length) * recipe::rows_of_sample(recipe);
+  const double samples = length > 0 ? tokens_by_size(r) / length : 0;
+  return samples == std::floor(samples) ? static_cast<uint64_t>(samples) : 0;
+}
+
 void take_batch(const Situation& s, const TextReading& r, const recipe::Recipe& recipe,
                 std::vector<Taken>& out) {
+  if (const uint64_t samples = samples_by_size(r, recipe); samples > 0) {
+    out.push_back({batch_at, samples, by_size, true});
+    return;
+  }
   const uint64_t count = least_that_fails(
       s, recipe, room_of(r), std::max<uint64_t>(1, recipe.training.per_device_train_batch_size),
       [](recipe::Recipe& one, uint64_t samples) { one.training.per_device_train_batch_size = samples; });

@@ -19,6 +19,7 @@ struct Taken {
   std::string pointer;  ///< of the request
   json::Json value;
   std::string why;
+  bool proven = false;  ///< by a size that failed and is of no other value
 };
 /// None of these is in the situation's values.
 std::vector<Taken> taken_of(const Situation& situation, const TextReading& reading);

@@ -90,13 +90,17 @@ struct Adjustment {
   std::string pointer;
   json::Json value;
   std::string why;
+  bool proven = false;
 };
-// What the text alone says of a run is completed by what failed, and not by a trainer's defaults.
+// What the text alone says of a run is completed by what failed, and not by a trainer's defaults; a request that
+// was given, by what is proven.
 std::vector<Adjustment> taken_from_failure(const PastedCase& one, const Diagnosis& d) {
   std::vector<Adjustment> out;
-  if (one.found_request.empty() || !is_told(one)) return out;
-  for (diagnosis::Taken& taken : diagnosis::taken_of(one.situation, d.reading))
-    out.push_back({std::move(taken.pointer), std::move(taken.value), std::move(taken.why)});
+  if (!is_told(one)) return out;
+  for (diagnosis::Taken& taken : diagnosis::taken_of(one.situation, d.reading)) {
+    if (taken.proven || !one.found_request.empty())
+      out.push_back({std::move(taken.pointer), std::move(taken.value), std::move(taken.why), taken.proven});
+  }
   return out;
 }
 std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
@@ -269,6 +273,7 @@ void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const
     out.field("pointer", change.pointer);
     out.field("value", change.value);
     out.field("why", change.why);
+    if (change.proven) out.field("proven", true);
     out.close_object();
   }
   out.close_array();

@@ -52,6 +52,22 @@ TEST(DiagnosisTaken, WhatIsSaidIsNotTaken) {
   EXPECT_TRUE(told.taken.empty());
 }
 
+// 3.91 GiB are 8192 tokens x 128256 words x 4 bytes: four samples of 2048.
+TEST(DiagnosisTaken, TheMicroBatchIsTheOneThatTheFailedSizeIsOf) {
+  const char* failed =
+      ". CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 23.64 GiB of which 2.10 "
+      "GiB is free. Of the allocated memory 20.90 GiB is allocated by PyTorch, and 210.00 MiB is reserved by "
+      "PyTorch but unallocated.";
+  const Told told(std::string("QLoRA of Llama 3.1 8B on a 4090, max length 2048") + failed);
+  ASSERT_EQ(told.taken.size(), 1U);
+  EXPECT_EQ(told.at(batch), 4);
+  EXPECT_TRUE(told.taken[0].proven);
+  // Of no whole number of samples it proves none.
+  const Told odd(std::string("QLoRA of Llama 3.1 8B on a 4090, max length 3000") + failed);
+  ASSERT_FALSE(odd.taken.empty());
+  EXPECT_FALSE(odd.taken[0].proven);
+}
+
 TEST(DiagnosisTaken, ALengthThatNothingNamesIsTheShortestThatIsTooMuch) {
   const Told told(
       "LoRA of Llama 3 8B on an RTX 3090, batch size 2: CUDA out of memory. Tried to allocate 112.00 MiB (GPU "

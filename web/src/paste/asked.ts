@@ -4,7 +4,7 @@ import type { Request } from "../contract.ts";
 import type { More } from "../more.ts";
 import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
-import type { Diagnosis, Imported } from "./found.ts";
+import type { Adjusted, Diagnosis, Imported } from "./found.ts";
 
 /** What an answer takes where the question says nothing; a length is asked for instead. */
 export const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing", "/stack"];
@@ -43,11 +43,24 @@ export async function diagnose(
 /** What fits into a line was meant to say a run. */
 const isLine = (text: string): boolean => text.length < LINE && !text.trim().includes("\n");
 
+const added = (run: Request, more: Adjusted[]): Request =>
+  more
+    .filter(({ pointer }) => get(run, pointer) === undefined)
+    .reduce((under, { pointer, value }) => put(under, pointer, value), run);
+
+/** What the size that failed proves of a run and nobody says: its micro-batch, its length. */
+export const proven = (found: Diagnosis | undefined, run: Request): Request =>
+  added(
+    run,
+    (found?.adjusted ?? []).filter((one) => one.proven === true),
+  );
+
 /** The type of the weights, where nobody says it and what failed shows it: with another the run would not have died. */
 const shown = ({ adjusted = [] }: Diagnosis, run: Request): Request =>
-  adjusted
-    .filter(({ pointer }) => pointer.startsWith("/model_args/") && get(run, pointer) === undefined)
-    .reduce((under, { pointer, value }) => put(under, pointer, value), run);
+  added(
+    run,
+    adjusted.filter(({ pointer }) => pointer.startsWith("/model_args/")),
+  );
 
 /** As the answer to the question takes it; of the ways in which several cards may share it none. */
 export function askedRun(found: Diagnosis): { request: Request; taken: string[] } | undefined {
@@ -58,13 +71,16 @@ export function askedRun(found: Diagnosis): { request: Request; taken: string[] 
   const counts = new Set(ways.map((way) => get(way, COUNT)));
   const [count] = counts;
   const several = counts.size === 1 && typeof count === "number" && count > 1;
-  const run = shown(found, several ? put(alone, COUNT, count) : alone);
-  const open = said.unknown.filter(({ pointer }) => pointer.endsWith("_length"));
+  const known = proven(found, said.request);
+  const run = proven(found, shown(found, several ? put(alone, COUNT, count) : alone));
+  const open = said.unknown.filter(
+    ({ pointer }) => pointer.endsWith("_length") && get(known, pointer) === undefined,
+  );
   const methodOpen = said.unknown.some(({ pointer }) => pointer === METHOD[0]);
   return {
     request: open.reduce((under, { pointer }) => put(under, pointer, undefined), run),
     taken: [...TAKEN, CARD, ...(methodOpen ? METHOD : [])].filter(
-      (pointer) => get(run, pointer) !== undefined && get(said.request, pointer) === undefined,
+      (pointer) => get(run, pointer) !== undefined && get(known, pointer) === undefined,
     ),
   };
 }

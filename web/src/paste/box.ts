@@ -12,7 +12,7 @@ import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { area } from "./area.ts";
-import { askedOpen, askedRun, diagnose, isCardsAnswer, said, TAKEN, unread } from "./asked.ts";
+import { askedOpen, askedRun, diagnose, isCardsAnswer, proven, said, TAKEN, unread } from "./asked.ts";
 import { begun, combined, pointers } from "./combined.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
@@ -281,7 +281,8 @@ export class PlimsollPaste extends Held {
     const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
     const model = this.imported?.format?.id === "config";
     const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);
-    const { open, ...first } = begun(whole);
+    const failed = this.explained === this.text ? this.diagnosed : undefined;
+    const { open, ...first } = begun(proven(failed, whole));
     const left = (this.imported?.missing ?? []).map(({ pointer }) => pointer);
     this.leave({
       ...first,

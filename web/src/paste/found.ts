@@ -1,6 +1,14 @@
 // What was understood of a pasted text.
 import type { Json, Plan, Request } from "../contract.ts";
 
+/** `proven`: by a size that failed and is of no other value. */
+export interface Adjusted {
+  pointer: string;
+  value: Json;
+  why: string;
+  proven?: boolean;
+}
+
 export interface Finding {
   key: string;
   use: "used" | "implied" | "irrelevant" | "unsupported" | "unknown";
@@ -19,7 +27,7 @@ export interface Imported {
   parts?: string[];
   request?: Request | null;
   /** What `request` has beside what was given, as the failure shows it. */
-  adjusted?: { pointer: string; value: Json; why: string }[];
+  adjusted?: Adjusted[];
   /** Essentials that the text does not say, and why they are asked for. */
   missing?: { pointer: string; message: string }[];
   counts?: Record<Finding["use"], number>;
@@ -88,7 +96,7 @@ export interface Diagnosis {
   /** The request to make plans for, with the card and the foreign memory that the failure shows. */
   request?: Request | null;
   /** What `request` has beside what was given, as the failure shows it. */
-  adjusted?: { pointer: string; value: Json; why: string }[];
+  adjusted?: Adjusted[];
   plans?: Plan[];
   phase?: { id: string; frame: string };
 }
