@@ -28,6 +28,8 @@ constexpr Row rows[] = {
     {"en", Means::free, "free, available, usable, left"},
     {"en", Means::how_many, "how many"},
     {"en", Means::card, "gpu, card, nvidia, rtx"},
+    {"en", Means::text_only,
+     "text only, only text, text data only, no images, without images, without any images, plain text"},
     {"en", Means::fails,
      "oom, error, crash, kill, died, dies, dying, fail, out of, run out, runs o, ran out, exceed, insuff, not enough, not fit, n't, cannot, can not, 137, sigkill, freez, hang, explod, blow, grow, increas, leak, still, is full, fills, keeps, goes up, why, needs more, too much, too big, too large, slow, stuck, no longer, anymore, any more, upgrad, updat, used to"},
 
@@ -48,6 +50,7 @@ constexpr Row rows[] = {
     {"de", Means::free, "frei"},
     {"de", Means::how_many, "wie viele, wieviele"},
     {"de", Means::card, "karte"},
+    {"de", Means::text_only, "nur text, nur texte, reiner text, ohne bilder, keine bilder"},
     {"de", Means::fails,
      "reicht nicht, abgest, bricht, stürzt, warum, fehl, zu wenig, zu gro, passt nicht, nicht mehr"},
 

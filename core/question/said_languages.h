@@ -29,8 +29,9 @@ enum class Means {
   free,      ///< stands behind the part of a card that is left
   how_many,  ///< asks for a number of what stands behind it
   how_many_cards,
-  card,  ///< begins a word for a card
-  fails  ///< a part of a text that tells of a failure, within words too
+  card,       ///< begins a word for a card
+  text_only,  ///< a model that sees is shown no images
+  fails       ///< a part of a text that tells of a failure, within words too
 };
 
 struct SaidPhrase {

@@ -181,6 +181,13 @@ std::size_t words_of(const SaidWords& words, std::size_t at, Means means) {
   return 0;
 }
 
+// A model that sees is shown no images.
+void read_text_only(const SaidWords& words, SaidRequest& out) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (words_of(words, at, Means::text_only) > 0) out.values["/vision/images_per_sample"] = uint64_t{0};
+  }
+}
+
 // "24GB but only 22 free": what other programs hold of the one card that is spoken of. Messages and logs have figures
 // of their own for it.
 void read_in_use(const SaidWords& words, SaidRequest& out) {
@@ -269,7 +276,10 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
     return;
   }
   miss("/vision/images_per_sample", "how many images a sample has");
-  if (entry->network.image.size_matters()) miss("/vision/image_size", "the size of its images in pixels");
+  const auto images = out.values.find("/vision/images_per_sample");
+  const bool none = images != out.values.end() && images->second == json::Json(0);
+  if (entry->network.image.size_matters() && !none)
+    miss("/vision/image_size", "the size of its images in pixels");
 }
 
 // "r=256" may stand in a line that says a run; "model = load(...)" is code.
@@ -355,6 +365,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_precision(words, out);
   read_optimizer(text, words, out);
   read_images(words, out);
+  read_text_only(words, out);
   read_numbers(words, out);
   read_in_use(words, out);
   read_log(words, catalog, out);

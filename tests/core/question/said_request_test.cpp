@@ -35,6 +35,17 @@ TEST(SaidRequest, HoldsWhatTheTextSaysAndNothingElse) {
   EXPECT_TRUE(one.unknown.empty());
 }
 
+TEST(SaidRequest, AModelThatSeesMayBeTrainedOnTextOnly) {
+  for (const char* words : {"text only", "on plain text (no images)", "nur Text", "ohne Bilder"}) {
+    const SaidRequest one = said(std::string("QLoRA of gemma 3 4b on a 3090 at 2k, ") + words);
+    EXPECT_EQ(text_at(one, "/vision/images_per_sample"), "0") << words;
+    EXPECT_FALSE(is_unknown(one, "/vision/images_per_sample")) << words;
+  }
+  EXPECT_TRUE(is_unknown(said("QLoRA of gemma 3 4b on a 3090 at 2k"), "/vision/images_per_sample"));
+  EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on a 3090 at 2k, text only"), "/vision/images_per_sample"),
+            "");
+}
+
 TEST(SaidRequest, ALengthMayStandBehindAt) {
   EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on a 4090 at 4k"), "/training/max_length"), "4096");
   EXPECT_EQ(text_at(said("Will LoRA of Qwen2.5-VL-7B on a 4090 fit with photos at 4k resolution?"),
