@@ -30,13 +30,15 @@ void move_keys(Json& import, uint64_t by) {
 // The settings that a longer text holds; beside a script those in other languages.
 std::vector<Json> parts_of(const std::string& text, bool beside_script, const run::Catalog& catalog,
                            std::string* rest = nullptr) {
-  constexpr uint64_t fewest_keys = 3;  // one or two may be anybody's
+  constexpr uint64_t fewest_keys = 3;  // one or two may be anybody's, but for those of a marked object
   std::vector<Json> parts;
   for (const std::string_view part : exchange::settings_parts(text)) {
     const std::string_view language = report::language_text(part);
     if (beside_script && language != "yaml" && language != "json") continue;
     Json import = import_part(std::string(part), catalog, text);
-    if (at(import, "ok") != Json(true) || at(at(import, "counts"), "used") < Json(fewest_keys)) continue;
+    const bool marked = part.starts_with('{') && at(at(import, "format"), "id") != Json("request");
+    const uint64_t fewest = marked ? 1 : fewest_keys;
+    if (at(import, "ok") != Json(true) || at(at(import, "counts"), "used") < Json(fewest)) continue;
     const auto at_byte = static_cast<size_t>(part.data() - text.data());
     move_keys(import, at_byte);
     if (rest != nullptr) std::fill_n(rest->begin() + static_cast<long>(at_byte), part.size(), '\n');
@@ -54,7 +56,15 @@ std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalo
   const bool script = report::language_text(text) == "python" && at(whole, "ok") == Json(true);
   const Json code = at(whole, "errors").empty() ? Json() : at(whole["errors"].front(), "code");
   const bool unread = code == Json("unknown_format") || code == Json("not_yaml") || code == Json("not_json");
-  if (!listed && !unread && !script) return {std::move(whole)};
+  const bool started = report::language_text(text) == "shell" && at(whole, "ok") == Json(true);
+  if (!listed && !unread && !script && !started) return {std::move(whole)};
+  if (started) {
+    // A command, and below it the file that it names.
+    std::string rest = text;
+    std::vector<Json> data = parts_of(text, true, catalog, &rest);
+    data.insert(data.begin(), data.empty() ? std::move(whole) : import_part(rest, catalog));
+    return data;
+  }
   if (!script) {
     // A data file and the script behind it in one: the script is what is left.
     std::string rest = text;

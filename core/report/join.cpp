@@ -133,6 +133,16 @@ void count(Json& whole) {
   }
 }
 
+// What stays out is told of: nobody notices that a file had no say.
+void tell_left_out(Json& whole, const Json& more, bool other) {
+  const auto name = at(at(more, "format"), "name").get<std::string>();
+  const Json& model = at(at(more, "request"), "model");
+  const std::string whose = model.is_string() ? " of " + model.get<std::string>() : "";
+  whole["notes"].push_back(
+      "Not read: the settings for " + name + whose +
+      (other ? ", which are another run's." : ", because others of that format are read."));
+}
+
 Json missing(const Json& request, const run::Catalog& catalog) {
   Json list = Json::array();
   for (const run::Missing& one : run::missing_in(request, catalog))
@@ -155,9 +165,11 @@ Json joined(const std::vector<Json>& imports, const run::Catalog& catalog) {
     const std::string format = json::write(at(more, "format"));
     const Json& model = at(at(more, "request"), "model");
     const bool other = !model.is_null() && model != at(request, "model");
-    if (i == leads || !was_read(more) || other || says_nothing(more) ||
-        std::find(formats.begin(), formats.end(), format) != formats.end())
+    if (i == leads || !was_read(more) || says_nothing(more)) continue;
+    if (other || std::find(formats.begin(), formats.end(), format) != formats.end()) {
+      tell_left_out(whole, more, other);
       continue;
+    }
     formats.push_back(format);
     name += " + " + at(at(more, "format"), "name").get<std::string>();
     take_stack(request, more["request"]);

@@ -1,4 +1,5 @@
 // What people hold of one run and paste piece by piece, or with words beside it: nothing of it is lost, and nothing is made up.
+import type { Page } from "@playwright/test";
 import { box, expect, figure, headline, open, paste, test, unfold } from "./page.ts";
 
 const FSDP = `compute_environment: LOCAL_MACHINE
@@ -342,4 +343,42 @@ DPOTrainer(model=model, args=config, peft_config=peft_config, train_dataset=ds).
   const segments = page.locator("li", { hasText: "PYTORCH_CUDA_ALLOC_CONF" });
   await expect(segments.first()).not.toContainText("slower");
   await expect(page.locator("plimsoll-app")).not.toContainText("Adapters on all linear layers");
+});
+
+/** Drops files on the page, all at once. */
+const drop = (page: Page, files: Record<string, string>) =>
+  page.evaluate((files) => {
+    const dataTransfer = new DataTransfer();
+    for (const [name, text] of Object.entries(files)) dataTransfer.items.add(new File([text], name));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, files);
+
+const STAGE_2 = '{"zero_optimization": {"stage": 2}}';
+const STARTED =
+  "deepspeed --num_gpus 4 train.py --deepspeed ds.json --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 2 --max_length 2048 --bf16";
+
+test("files that are dropped together are read together, and one of another run is named", async ({
+  page,
+}) => {
+  await open(page);
+  await drop(page, { "ds.json": STAGE_2, "train.py": TRAINER });
+  await expect(page).toHaveURL(/Qwen2\.5-32B-Instruct.*strategy=zero2/);
+  await drop(page, {
+    "one.py": TRAINER,
+    "other.yaml": "base_model: Qwen/Qwen3-8B\nadapter: lora\nlora_r: 8\n",
+  });
+  await expect(page).toHaveURL(/Qwen3-8B/);
+  await expect(page.locator("plimsoll-paste .complaint")).toContainText("Not read");
+  await expect(page.locator("plimsoll-paste .complaint")).toContainText("one.py");
+});
+
+test("a DeepSpeed file below the command that names it is its configuration, however short", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, `${STARTED}\n\n${STAGE_2}`);
+  await expect(page).toHaveURL(/Llama-3\.1-8B.*num_gpus=4.*strategy=zero2/);
+  // Settings of another model below them have no say, and that is said.
+  await paste(page, `${STARTED}\n\nbase_model: Qwen/Qwen3-8B\nadapter: lora\nlora_r: 8\n`);
+  await expect(page.locator(".found .notes")).toContainText("Axolotl of Qwen/Qwen3-8B");
 });

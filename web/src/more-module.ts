@@ -8,8 +8,9 @@ import { addAll, otherPresets, firstPresets } from "./presets.ts";
 import type { More } from "./more.ts";
 import type { Format, Imported, Patched } from "./paste/found.ts";
 
-/** One or two keys may be anybody's. */
+/** One or two keys may be anybody's; not those of an object whose marks say whose it is, such as DeepSpeed's. */
 const FEWEST_KEYS = 3;
+const isMarked = (part: string, { format }: Imported) => part.startsWith("{") && format?.id !== "request";
 
 export async function load(): Promise<More> {
   const [module, first, rest] = await Promise.all([
@@ -31,7 +32,8 @@ export async function load(): Promise<More> {
     for (const part of JSON.parse(module.parts(text)) as string[]) {
       if (besideScript && !["yaml", "json"].includes(module.language(part))) continue;
       const read = await readWhole(part, text);
-      if (read.ok && (read.counts?.used ?? 0) >= FEWEST_KEYS) found.push({ ...read, part });
+      const fewest = isMarked(part, read) ? 1 : FEWEST_KEYS;
+      if (read.ok && (read.counts?.used ?? 0) >= fewest) found.push({ ...read, part });
     }
     return found;
   }
@@ -40,9 +42,14 @@ export async function load(): Promise<More> {
     const whole = await readWhole(text, "", command);
     const file = several ? { ...whole, part: text } : whole;
     const listed = whole.format?.id === "versions";
-    if (whole.ok && !listed && module.language(text) !== "python") return [file];
+    const language = module.language(text);
+    if (whole.ok && !listed && language !== "python" && language !== "shell") return [file];
     const data = await partsOf(text, true);
     const rest = data.reduce((left, { part = "" }) => left.replace(part, () => "\n"), text);
+    if (whole.ok && language === "shell") {
+      // A command, and below it the file that it names.
+      return data.length === 0 ? [file] : [{ ...(await readWhole(rest)), part: rest }, ...data];
+    }
     const script =
       data.length > 0 && !whole.ok && module.language(rest) === "python"
         ? await readWhole(rest, "", command)

@@ -63,6 +63,8 @@ TEST(Join, AFileOfAnotherModelIsAnotherRuns) {
       presets());
   EXPECT_EQ(at(whole, "/request/model"), at(import_of(command), "/request/model"));
   EXPECT_FALSE(whole.at("request").at("training").contains("gradient_checkpointing"));
+  EXPECT_NE(json::write(whole.at("notes")).find("of Qwen/Qwen3-8B, which are another run's"),
+            std::string::npos);
 }
 
 TEST(Join, TheFlagsOfACommandWinOverTheFileThatItStarts) {

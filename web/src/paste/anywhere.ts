@@ -3,7 +3,7 @@
 const EDITABLE = "input, textarea, select, [contenteditable]";
 
 export interface Takes {
-  file(file: File): void;
+  files(files: File[]): void;
   text(text: string): void;
 }
 
@@ -13,16 +13,16 @@ export function fromAnywhere(take: Takes): () => void {
     if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
   };
   const dropped = (event: DragEvent) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file) return;
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0) return;
     event.preventDefault();
-    take.file(file);
+    take.files(files);
   };
   const pasted = (event: ClipboardEvent) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    const file = event.clipboardData?.files[0];
+    const files = [...(event.clipboardData?.files ?? [])];
     if (event.target instanceof Element && event.target.closest(EDITABLE)) return;
-    if (file) take.file(file);
+    if (files.length > 0) take.files(files);
     else if (text.trim() !== "") take.text(text);
   };
   document.addEventListener("dragover", over);
@@ -50,6 +50,6 @@ function readLaunch(take: Takes): void {
     }
   ).launchQueue;
   queue?.setConsumer(({ files }) => {
-    void files?.[0]?.getFile().then((file) => take.file(file));
+    void Promise.all((files ?? []).map((file) => file.getFile())).then((all) => take.files(all));
   });
 }

@@ -1,4 +1,4 @@
-// The box itself: a text and a file.
+// The box itself: a text, and files.
 import { html, type TemplateResult } from "lit";
 import { say } from "../words/say.ts";
 
@@ -6,7 +6,7 @@ export interface Area {
   /** The next input is pasted. */
   pastes(): void;
   input(text: string): void;
-  file(file: File): void;
+  files(files: File[]): void;
 }
 
 export const area = (text: string, takes: Area): TemplateResult =>
@@ -29,10 +29,10 @@ export const area = (text: string, takes: Area): TemplateResult =>
         >${say("paste.pick")}
         <input
           type="file"
+          multiple
           accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
           @change=${(event: Event) => {
-            const file = (event.target as HTMLInputElement).files?.[0];
-            if (file) takes.file(file);
+            takes.files([...((event.target as HTMLInputElement).files ?? [])]);
           }}
       /></label>
     </p>

@@ -20,7 +20,7 @@ import { Held } from "./held.ts";
 import { isOwnTable, linked } from "./own-text.ts";
 import { isToTell, patched } from "./patched.ts";
 import type { Used } from "./used.ts";
-import { changedBy, DIED, isAnswered, machineOf, readRun, together } from "./together.ts";
+import { allTogether, changedBy, DIED, isAnswered, machineOf, readRun } from "./together.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
@@ -56,8 +56,8 @@ export class PlimsollPaste extends Held {
   override connectedCallback(): void {
     super.connectedCallback();
     this.stop = fromAnywhere({
-      file: (file) => void this.takeFile(file),
-      text: (text) => this.take(text),
+      files: (files) => void this.takeFiles(files),
+      text: (text) => this.take([text]),
     });
   }
 
@@ -120,45 +120,50 @@ export class PlimsollPaste extends Held {
     this.patches = patches.filter(isToTell);
   }
 
-  private async takeFile(file: File): Promise<void> {
-    if (file.size > LARGEST) {
-      this.problem = say("paste.too_large", { size: size(file.size) });
+  private async takeFiles(files: File[]): Promise<void> {
+    const large = files.find((file) => file.size > LARGEST);
+    if (large) {
+      this.problem = say("paste.too_large", { size: size(large.size) });
       return;
     }
-    const text = await file.text();
-    this.names.set(text, file.name);
-    this.take(text);
+    const texts = await Promise.all(files.map((file) => file.text()));
+    texts.forEach((text, index) => this.names.set(text, files[index]!.name));
+    if (texts.length > 0) this.take(texts);
   }
 
-  /** Reads a text and applies what it says, with what was pasted before it where both are of one run. */
-  take(text: string): void {
+  /** Reads texts and applies what they say, with what was pasted before them where all are of one run. */
+  take(texts: string[]): void {
     // What is pasted before the last has been read waits for it, and goes with it.
-    this.taking = this.taking.then(() => this.readTogether(text));
+    this.taking = this.taking.then(() => this.readTogether(texts));
   }
 
-  private async readTogether(fresh: string): Promise<void> {
+  private async readTogether(given: string[]): Promise<void> {
+    const fresh = given.join("\n\n");
     this.hold();
     this.text = fresh;
+    this.leftOut = [];
     this.answers = [];
     this.past = false;
     this.replaced = undefined;
     this.diagnosed = undefined;
     await this.updateComplete;
     this.earlier = this.example ? [] : this.texts;
-    const texts = await loadMore()
-      .then((core) => together(core, this.earlier, fresh))
-      .catch(() => [fresh]);
+    const { texts, out } = await loadMore()
+      .then((core) => allTogether(core, this.earlier, given))
+      .catch(() => ({ texts: given, out: [] }));
     if (this.text !== fresh) return;
     this.texts = texts;
+    this.leftOut = out.map((text) => this.names.get(text) ?? "");
     this.text = texts.join("\n\n");
     await this.read(true);
   }
 
   private readSoon(text: string): void {
+    if (!this.free()) this.hold();
     this.text = text;
     this.texts = [text];
     this.earlier = [];
-    if (!this.free()) this.hold();
+    this.leftOut = [];
     this.answers = [];
     this.past = false;
     window.clearTimeout(this.timer);
@@ -310,12 +315,12 @@ export class PlimsollPaste extends Held {
 
   private hand(detail: Used): void {
     this.follows = detail.follows === true;
+    this.handing = true;
     this.dispatchEvent(new CustomEvent("use", { detail }));
   }
 
   private undo(): void {
     const { replaced } = this;
-    this.handing = true;
     if (!replaced) return;
     this.origin = undefined;
     this.patches = [];
@@ -367,10 +372,13 @@ export class PlimsollPaste extends Held {
         : area(this.text, {
             pastes: () => (this.pasted = true),
             input: (text) => this.readSoon(text),
-            file: (file) => void this.takeFile(file),
+            files: (files) => void this.takeFiles(files),
           })}
       <div aria-live="polite">
         ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
+        ${this.leftOut.length > 0
+          ? html`<p class="complaint">${say("paste.left_out", { names: this.leftOut.join(", ") })}</p>`
+          : nothing}
         ${config ? findings(imported, this.acts(imported.request)) : nothing}
         ${asked && !config && this.replaced
           ? said(this.text, diagnosed === undefined, this.acts(undefined))

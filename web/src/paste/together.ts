@@ -34,13 +34,33 @@ export async function together(core: More, earlier: string[], fresh: string): Pr
   return [...kept, fresh];
 }
 
+/** Texts that come at once, as files do; `out`: those that say nothing of the run that the others say. */
+export async function allTogether(
+  core: More,
+  earlier: string[],
+  fresh: string[],
+): Promise<{ texts: string[]; out: string[] }> {
+  const read = await Promise.all(fresh.map((text) => core.read([text])));
+  const says = (_: string, index: number) => read[index]?.ok === true && read[index].request != null;
+  const settings = fresh.filter(says);
+  const words = fresh.filter((text, index) => !says(text, index));
+  if (settings.length === 0 || fresh.length === 1) {
+    return { texts: fresh.length === 1 ? await together(core, earlier, fresh[0]!) : words, out: [] };
+  }
+  let texts = words.length > 0 ? words : earlier;
+  for (const text of settings) texts = await together(core, texts, text);
+  return { texts, out: fresh.filter((text) => !texts.includes(text)) };
+}
+
 const isCommand = ({ format }: Imported): boolean => format?.command === true;
 
 /** A command beside its script: what it gives the script's flag is the model of both. */
 async function isStarted(core: More, ...[one, other]: [string, Imported][]): Promise<boolean> {
   if (!one || !other || isCommand(one[1]) === isCommand(other[1])) return false;
   const command = isCommand(one[1]) ? one : other;
-  return modelOf(await core.read([one[0], other[0]])) === modelOf(command[1]);
+  const both = await core.read([one[0], other[0]]);
+  // A file of another run stays out: then what was read is the command alone.
+  return modelOf(both) === modelOf(command[1]) && both.format?.name !== command[1].format?.name;
 }
 
 const isScript = ({ format }: Imported): boolean => / Python$/.test(format?.name ?? "");

@@ -287,6 +287,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "paste.link": "Ein Link",
   "paste.own_table":
     "Das ist eine Tabelle von Plimsoll: Sie sagt, was ein Lauf brauchte, nicht wie er eingestellt war. Füge seinen Link ein oder die Konfiguration, aus der sie stammt.",
+  "paste.left_out": "Nicht gelesen, weil es nicht von dem Lauf ist, den das Übrige beschreibt: {names}",
   "paste.instead": "Was stattdessen geht:",
   "paste.no_run":
     "Darin steht kein Lauf. Nennen Sie Modell und GPU, etwa so: QLoRA of Llama 3.1 8B on a 4090 at 4k",

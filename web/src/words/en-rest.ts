@@ -182,6 +182,7 @@ export const EN_REST = {
   "paste.link": "A link",
   "paste.own_table":
     "This is a table that Plimsoll made: it says what a run needed, not how it was set. Paste its link, or the configuration it came from.",
+  "paste.left_out": "Not read, because it is not of the run that the rest says: {names}",
   "paste.instead": "What can be pasted instead:",
   "paste.no_run":
     "No run was found in this. Name its model and GPU, as in: QLoRA of Llama 3.1 8B on a 4090 at 4k",
@@ -348,11 +349,11 @@ export const EN_REST = {
   "ask.per_device_train_batch_size": "How many samples has a micro-batch?",
   "ask.max_prompt_length": "How long is your longest prompt, in tokens?",
   "ask.method": "Which method?",
+  "method.packed": "LoRA on the {name} weights",
   "ask.images_per_sample": "How many images has a sample?",
   "ask.image_size": "How large are its images, in pixels of a side?",
   "ask.none": "none",
   "ask.fp16": "Train in fp16",
-  "method.packed": "LoRA on the {name} weights",
   "ask.other": "What is {field}?",
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
