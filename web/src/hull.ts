@@ -101,7 +101,6 @@ export function hull(view: View, report: Report, actions: Actions): TemplateResu
         ${cached > 0
           ? say("hull.cached", {
               size: sizeWords(report.memory.peak.device),
-              cached: sizeWords(cached),
               needed: sizeWords(report.memory.peak.device - cached),
             })
           : nothing}

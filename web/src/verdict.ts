@@ -23,8 +23,7 @@ function subtraction(report: Report): TemplateResult {
     size: html`<b>${sizeShort(gpu.usable - gpu.headroom)}</b>`,
     usable: html`<b>${sizeWords(gpu.usable)}</b>`,
   })}
-  ${say("lede.range", range)}
-  ${cached > 0 ? say("lede.cached", { size: sizeWords(peak.device), cached: sizeWords(cached) }) : nothing}`;
+  ${say("lede.range", range)} ${cached > 0 ? say("lede.cached", { size: sizeWords(peak.device) }) : nothing}`;
 }
 
 function largest(report: Report): string {

@@ -33,7 +33,7 @@ export const EN = {
     "Everything in GPU memory while {moment}. The bracket under the bar is the range of the estimate.",
 
   "hull.cached":
-    "The bar is all {size}; {cached} of it PyTorch only caches and gives back, so that {needed} are needed.",
+    "The bar is all {size}; without what PyTorch only caches and gives back, {needed} are needed.",
   "errors.none": "Can't compute yet",
   "errors.announce": "Not computed. {errors}",
   "footer.local":
@@ -178,7 +178,7 @@ export const EN = {
   "headline.ask": "Which run is it?",
   "lede.needs": "Needs {size} of {usable}.",
   "lede.range": "Between {low} and {high} {unit}, by runs that were measured.",
-  "lede.cached": "nvidia-smi shows {size}: {cached} of that PyTorch only caches.",
+  "lede.cached": "nvidia-smi shows {size}, with what PyTorch only caches.",
   "errors.whole": "Enter a whole number, e.g. 4096",
   "repair.back": "Undo",
   "field.gpus": "GPUs",
