@@ -4,7 +4,7 @@ import type { Core } from "../../web/src/core.ts";
 import { CORE, DE, formula } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
-import { expect, figure, headline, open, RUN, test, wholeAnswer } from "./page.ts";
+import { expect, figure, headline, open, RUN, test, unfold, wholeAnswer } from "./page.ts";
 
 const EN = { ...FIRST, ...EN_REST };
 
@@ -46,7 +46,8 @@ test("German writes its figures with a comma before the tenths", async ({ page }
   const left = /(?<![\d.])\d+\.\d+\s(?:GiB|MiB|%|s|h|min)/;
   expect(await page.locator(".head").innerText()).not.toMatch(left);
   // Both marks are read back.
-  await page.getByLabel("GiB von anderen belegt").fill("0,5");
+  await unfold(page, "Bibliothek und Karte");
+  await page.getByLabel("GiB von anderen belegt", { exact: true }).fill("0,5");
   await expect(page).toHaveURL(/in_use_gib=0\.5/);
   await page.getByLabel("Sprache").selectOption("en");
   await expect(page.locator(".sum")).toContainText(/Needs \d+\.\d of/);

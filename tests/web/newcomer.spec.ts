@@ -247,7 +247,7 @@ test.describe("in German", () => {
       "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.64 GiB total capacity; 20.90 GiB already allocated; 1.12 GiB free; 21.10 GiB reserved in total by PyTorch)",
     );
     await expect(page.locator(".found > p").first()).toHaveText(
-      "2.00\u00a0GiB wurden verlangt; frei waren 1.12\u00a0GiB von 23.64\u00a0GiB.",
+      "2,00\u00a0GiB wurden verlangt; frei waren 1,12\u00a0GiB von 23,64\u00a0GiB.",
     );
     const asked = page.getByRole("group", { name: "Wann brach es ab?" });
     await asked.getByRole("button", { name: "In der Evaluation" }).click();

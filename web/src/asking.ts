@@ -220,12 +220,6 @@ export abstract class Asking extends LitElement {
     }
   }
 
-  private compareWithLink(): void {
-    const { view, made } = this;
-    this.made = undefined;
-    const notice = view && madeOf(view) && view.report ? changedSince(made, view.report) : undefined;
-    if (view && notice !== undefined) this.view = { ...view, notice };
-  }
   /** A step through the tabs asks nothing anew. */
   private isShown(decoded: Decoded, { assumed }: Pick<View, "assumed">): boolean {
     const { view } = this;
@@ -233,4 +227,10 @@ export abstract class Asking extends LitElement {
     return sameRequest(decoded.request, view.request) && `${assumed}` === `${view.assumed}`;
   }
 
+  private compareWithLink(): void {
+    const { view, made } = this;
+    this.made = undefined;
+    const notice = view && madeOf(view) && view.report ? changedSince(made, view.report) : undefined;
+    if (view && notice !== undefined) this.view = { ...view, notice };
+  }
 }
