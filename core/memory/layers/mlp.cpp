@@ -31,6 +31,7 @@ Tensor silu_times_up(Tape& tape, const Tensor& gate, const Tensor& up) {
 Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role, Role up_role,
              Role down_role) {
   Tensor product;
+  Tensor sliced;  // Liger's modules still name slices of it when they return (LigerPhi3SwiGLUMLP.forward)
   if (gate_role == Role::gate && activation_of(p) == Activation::clamped_glu) {
     product = clamped_glu(tape, run_linear(tape, p, Role::gate_up, x));
   } else if (p.has(Role::gate_up) && gate_role == Role::gate &&
@@ -49,8 +50,8 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
         gate = copy(tape, std::move(gate));
         up = copy(tape, std::move(up));
       }
-      both.free();
       product = silu_times_up(tape, gate, up);
+      sliced = std::move(both);
     } else {
       tape.doing = "activation";
       Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));
