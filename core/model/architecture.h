@@ -177,6 +177,9 @@ struct StateSpace {
 struct LayerGroup {
   std::string name;  ///< "decoder layers", "dense layers", "expert layers", ...
   uint64_t layers = 0;
+  /// Numbers of its layers in the network, where kinds alternate. As many as `layers`, or they say nothing: its
+  /// layers then follow those of the group before.
+  std::vector<uint64_t> indices;
   AttentionKind attention = AttentionKind::full;
   uint64_t heads = 0;
   uint64_t kv_heads = 0;

@@ -51,14 +51,11 @@ std::vector<LayerKind> layer_kinds(ConfigReader& config, uint64_t layers, Attent
 
 std::vector<CountedKind> count_kinds(const std::vector<LayerKind>& kinds) {
   std::vector<CountedKind> counted;
-  for (const LayerKind& kind : kinds) {
-    const auto same = std::find_if(counted.begin(), counted.end(),
-                                   [&](const CountedKind& candidate) { return candidate.kind == kind; });
-    if (same == counted.end()) {
-      counted.push_back({kind, 1});
-    } else {
-      ++same->layers;
-    }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    auto same = std::find_if(counted.begin(), counted.end(),
+                             [&](const CountedKind& candidate) { return candidate.kind == kinds[i]; });
+    if (same == counted.end()) same = counted.insert(same, {kinds[i], {}});
+    same->indices.push_back(i);
   }
   return counted;
 }
@@ -240,7 +237,8 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
   for (const CountedKind& at : counted) {
     LayerGroup group = shape;
     group.name = group_name(at.kind, counted);
-    group.layers = at.layers;
+    group.layers = at.layers();
+    group.indices = at.indices;
     group.attention = at.kind.attention;
     group.window = group.attention == AttentionKind::sliding ? window : 0;
     add_decoder_attention(group, layer, traits, sizes);

@@ -31,7 +31,8 @@ std::vector<LayerKind> layer_kinds(ConfigReader& config, uint64_t layers, Attent
 /// Equal kinds folded together, in order of first appearance.
 struct CountedKind {
   LayerKind kind;
-  uint64_t layers;
+  std::vector<uint64_t> indices;
+  uint64_t layers() const { return indices.size(); }
 };
 std::vector<CountedKind> count_kinds(const std::vector<LayerKind>& kinds);
 /// "decoder layers", "sliding-window layers", ... as a group is called.

@@ -76,11 +76,12 @@ struct Apart {
   LayerGroup group;
 };
 
-// The layers of one group, `begin` the number of its first: those of which nothing is said, and those of
-// which the same is said.
+// The layers of one group, `begin` the number of its first where they follow each other: those of which
+// nothing is said, and those of which the same is said.
 std::vector<Apart> parted(const LayerGroup& group, uint64_t begin, const Said& said) {
   std::map<std::vector<std::string>, std::vector<uint64_t>> alike;
-  for (uint64_t layer = begin; layer < begin + group.layers; ++layer) {
+  for (uint64_t i = 0; i < group.layers; ++i) {
+    const uint64_t layer = group.indices.size() == group.layers ? group.indices[i] : begin + i;
     const auto found = said.find(layer);
     alike[found == said.end() ? std::vector<std::string>() : found->second].push_back(layer);
   }
@@ -88,6 +89,7 @@ std::vector<Apart> parted(const LayerGroup& group, uint64_t begin, const Said& s
   for (const auto& [what, layers] : alike) {
     Apart part{layers.front(), group};
     part.group.layers = layers.size();
+    part.group.indices = layers;
     const std::string number = std::to_string(layers.front());
     for (Linear& linear : part.group.linears) {
       const std::string::size_type at = what.empty() ? std::string::npos : linear.path.find('#');

@@ -1,6 +1,7 @@
 #include "core/memory/step/pass.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/memory/step/replay_memo.h"
@@ -116,6 +117,24 @@ bool has_target(const model::LayerGroup& group, const PassSettings& s) {
                      [&s](const model::Linear& linear) { return is_target(linear, *s.stack, *s.recipe); });
 }
 
+// Where kinds of layers alternate, and the first layer reads what needs no gradient: the number of the first
+// layer that has an adapter.
+std::optional<uint64_t> first_adapted(const PassSettings& s) {
+  if (s.input_needs_grad || !s.recorded || s.trained || s.stack->groups.size() < 2) return std::nullopt;
+  std::optional<uint64_t> first;
+  for (const model::LayerGroup& group : s.stack->groups) {
+    if (group.indices.size() != group.layers || group.layers == 0) return std::nullopt;
+    if (has_target(group, s)) first = std::min(first.value_or(UINT64_MAX), group.indices.front());
+  }
+  return first;
+}
+
+// Layers of this group below that one.
+double layers_below(const model::LayerGroup& group, uint64_t number) {
+  return static_cast<double>(std::lower_bound(group.indices.begin(), group.indices.end(), number) -
+                             group.indices.begin());
+}
+
 // Layers of one group that run the same program; `group` is its number.
 struct EqualLayers {
   std::size_t group = 0;
@@ -150,6 +169,7 @@ void replay_groups(const PassSettings& s, Stage& stage) {
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
   bool no_gradient_yet = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
+  const std::optional<uint64_t> first = first_adapted(s);
   for (const EqualLayers& equal : equal_layers(s)) {
     const LayerProgram& program = equal.program;
     const model::LayerGroup& group = *program.group;
@@ -179,7 +199,17 @@ void replay_groups(const PassSettings& s, Stage& stage) {
       return run;
     };
     double left = equal.layers;
-    const bool leaf = no_gradient_yet;
+    if (first && !has_target(group, s)) {
+      const double below = std::min(left, layers_below(group, *first));
+      if (below > 0) {
+        LayerRun run = walk(true);
+        run.layers = below;
+        runs.insert(runs.begin(), std::move(run));  // they run before all that is trained
+        left -= below;
+      }
+      if (left == 0) continue;
+    }
+    const bool leaf = no_gradient_yet && (!first || has_target(group, s));
     LayerRun run = walk(leaf);
     // Some linears are counted but not walked (indexers, gates of linear attention); their adapters wake a
     // layer all the same.

@@ -82,7 +82,7 @@ void read(ConfigReader& config, const Frame& frame, const DeepSeek& defaults, Ar
   for (const CountedKind& at : counted) {
     LayerGroup group;
     group.name = group_name(at.kind, counted);
-    group.layers = at.layers;
+    group.layers = at.layers();
     group.heads = config.core("num_attention_heads", defaults.heads);
     group.activation = activation(config, "hidden_act", "silu", network);
     group.attention_dropout = config.share("attention_dropout", 0);
@@ -94,7 +94,7 @@ void read(ConfigReader& config, const Frame& frame, const DeepSeek& defaults, Ar
       if (defaults.score_bias) {
         Table correction;
         correction.path = layer + "mlp.gate.e_score_correction_bias";
-        correction.rows = at.layers;
+        correction.rows = at.layers();
         correction.width = experts.count;
         correction.trained = false;
         text.tables.push_back(correction);

@@ -132,8 +132,9 @@ void read_gemma3n_text(ConfigReader& config, const Frame& frame, Architecture& n
     for (const AttentionKind kind : {AttentionKind::sliding, AttentionKind::full}) {
       LayerGroup group = shape;
       for (uint64_t i = 0; i < layers; ++i) {
-        group.layers += kinds[i].attention == kind && (i >= layers - sharing) == shares ? 1 : 0;
+        if (kinds[i].attention == kind && (i >= layers - sharing) == shares) group.indices.push_back(i);
       }
+      group.layers = group.indices.size();
       if (group.layers == 0) continue;
       group.name = std::string(kind == AttentionKind::full ? "full-attention" : "sliding-window") +
                    (shares ? " layers without keys" : " layers");

@@ -103,8 +103,9 @@ void read_gemma4_text(ConfigReader& config, const Frame& frame, Architecture& ne
     for (const AttentionKind kind : {AttentionKind::sliding, AttentionKind::full}) {
       LayerGroup group;
       for (uint64_t i = 0; i < layers; ++i) {
-        group.layers += kinds[i].attention == kind && (i >= layers - sharing) == shares ? 1 : 0;
+        if (kinds[i].attention == kind && (i >= layers - sharing) == shares) group.indices.push_back(i);
       }
+      group.layers = group.indices.size();
       if (group.layers == 0) continue;
       const bool full = kind == AttentionKind::full;
       group.name = std::string(full ? "full-attention" : "sliding-window") +

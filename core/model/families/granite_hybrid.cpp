@@ -45,8 +45,9 @@ void read_granite_hybrid(ConfigReader& config, const Frame& frame, Architecture&
     LayerGroup group;
     for (uint64_t i = 0; i < layers; ++i) {
       const bool attention = i < types.size() && types[i] == "attention";
-      group.layers += attention == attends ? 1 : 0;
+      if (attention == attends) group.indices.push_back(i);
     }
+    group.layers = group.indices.size();
     if (group.layers == 0) continue;
     group.name = attends ? "full-attention layers" : "mamba layers";
     group.activation = active;

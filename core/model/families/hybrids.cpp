@@ -122,7 +122,10 @@ void read_nemotron_h(ConfigReader& config, const Frame& frame, Architecture& net
       {'*', "full-attention layers"}, {'M', "mamba layers"}, {'-', "MLP layers"}, {'E', "expert layers"}};
   for (const auto& kind : kinds) {
     LayerGroup group;
-    for (const char letter : pattern) group.layers += letter == kind.letter ? 1 : 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      if (pattern[i] == kind.letter) group.indices.push_back(i);
+    }
+    group.layers = group.indices.size();
     if (group.layers == 0) continue;
     group.name = kind.name;
     group.attention = AttentionKind::none;

@@ -74,7 +74,8 @@ void read_kimi_linear(ConfigReader& config, const Frame& frame, Architecture& ne
   for (const CountedKind& at : counted) {
     LayerGroup group;
     group.name = group_name(at.kind, counted);
-    group.layers = at.layers;
+    group.layers = at.layers();
+    group.indices = at.indices;
     group.activation = activation(config, "hidden_act", "silu", network);
     add_rms(group.norms, NormPlace::before_attention, hidden);
     if (at.kind.attention == AttentionKind::full) {
@@ -88,7 +89,7 @@ void read_kimi_linear(ConfigReader& config, const Frame& frame, Architecture& ne
       add_experts(group, layer, hidden, experts);
       Table correction;  // of the router's scores
       correction.path = layer + "block_sparse_moe.gate.e_score_correction_bias";
-      correction.rows = at.layers;
+      correction.rows = at.layers();
       correction.width = experts.count;
       text.tables.push_back(correction);
     } else {

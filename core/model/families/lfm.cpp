@@ -64,8 +64,9 @@ void read(ConfigReader& config, const Frame& frame, bool moe, Architecture& netw
       LayerGroup group;
       for (uint64_t i = 0; i < layers; ++i) {
         const bool full = i >= types.size() || types[i] == "full_attention";
-        group.layers += full == attends && (i >= dense) == routed ? 1 : 0;
+        if (full == attends && (i >= dense) == routed) group.indices.push_back(i);
       }
+      group.layers = group.indices.size();
       if (group.layers == 0) continue;
       group.name =
           std::string(attends ? "full-attention" : "convolution") + (routed ? " expert layers" : " layers");

@@ -155,7 +155,8 @@ void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& ne
   for (const CountedKind& at : counted) {
     LayerGroup group = shape;
     group.name = group_name(at.kind, counted);
-    group.layers = at.layers;
+    group.layers = at.layers();
+    group.indices = at.indices;
     group.attention = chunk > 0 ? at.kind.attention : AttentionKind::full;
     if (at.kind.attention == AttentionKind::sliding) {
       group.window = chunk;

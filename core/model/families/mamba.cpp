@@ -93,8 +93,9 @@ void read_jamba(ConfigReader& config, const Frame& frame, Architecture& network)
       for (uint64_t i = 0; i < layers; ++i) {
         const bool attention = i % attention_period == attention_offset;
         const bool experts = experts_count > 1 && i % expert_period == expert_offset;
-        group.layers += attention == attends && experts == routed ? 1 : 0;
+        if (attention == attends && experts == routed) group.indices.push_back(i);
       }
+      group.layers = group.indices.size();
       if (group.layers == 0) continue;
       group.name =
           std::string(attends ? "full-attention" : "mamba") + (routed ? " expert layers" : " layers");
