@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/diagnosis/settings_lines.h"
 #include "core/diagnosis/text.h"
 #include "core/json/ascii.h"
 #include "core/json/embedded_file.h"
@@ -139,18 +140,10 @@ bool is_code(std::string_view text) {
   return call && (word || gives || text.find(".py") != std::string_view::npos);
 }
 
-// "save_steps: 500", a command with its flags, a row of a table.
-bool is_setting(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && ascii::is_word(text[end])) ++end;
-  const bool joined = text.substr(0, end).find('_') != std::string_view::npos;
-  if (joined && end < text.size() && text[end] == ' ') ++end;
-  // "gradient_checkpointing=true makes no difference" is a sentence about a setting.
-  const std::string_view rest = text.substr(std::min(end + 2, text.size()));
-  const bool more = std::count(rest.begin(), rest.end(), ' ') > 2 && rest.find('#') == std::string_view::npos;
-  const bool value = end < text.size() && (text[end] == ':' || (text[end] == '=' && !more));
-  const bool flags = text.substr(0, 2) == "--" || text.find(" --") != std::string_view::npos;
-  return flags || text.substr(0, 1) == "|" || (joined && value);
+// A command with its flags, a row of a table or of a trainer's banner, a place of a traceback.
+bool is_printed(std::string_view text) {
+  return text.starts_with("|") || std::count(text.begin(), text.end(), '|') > 1 ||
+         text.find(" --") != std::string_view::npos || text.starts_with("file \"");
 }
 
 // "valueerror: tokenizer class llamatokenizer does not exist": what a program says.
@@ -168,7 +161,8 @@ bool is_prose(std::string_view text) {
     said += letter ? 1 : 0;
     other += letter || is_digit(c) ? 0 : 1;
   }
-  return text.size() >= 3 && said >= 4 * other && !is_code(text) && !is_setting(text) && !is_exception(text);
+  return text.size() >= 3 && said >= 4 * other && !is_code(text) && !is_setting(text) && !is_printed(text) &&
+         !is_exception(text);
 }
 
 // How many bytes at `at` end a sentence; 0: none.

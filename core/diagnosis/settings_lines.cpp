@@ -9,8 +9,7 @@ namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr std::size_t least_entries = 3;  // one alone may be a remark: "optimizer: dies there"
-constexpr std::ptrdiff_t most_words = 3;  // of a value: more is a sentence
+constexpr std::size_t least_entries = 3;  // one of plain words may be a remark: "optimizer: dies there"
 
 struct Line {
   std::size_t begin = 0, end = 0;
@@ -22,26 +21,36 @@ std::string_view trimmed(std::string_view folded, Line line) {
 
 bool is_key(char c) { return ascii::is_word(c) || c == '.' || c == '-' || c == '"' || c == '\''; }
 
-// "bf16: auto", "lora_r = 32,", "- q_proj" below a key, "--bf16 True \"
-bool is_entry(std::string_view line) {
-  if (line.substr(0, 2) == "--") return true;
-  const std::size_t item = line.substr(0, 2) == "- " ? 2 : 0;
+// What a program runs or says, where a setting has a value: "f(y)", "nn.functional.softmax" of a line that a
+// traceback cut off, "the paging file is too small".
+bool is_value(std::string_view text) {
+  constexpr std::ptrdiff_t most_words = 3;
+  constexpr std::string_view code[] = {"nn.", "self.", "f.", "torch.nn", "torch.mat"};
+  const std::string_view said = ascii::trim(text.substr(0, text.find('#')));
+  const bool runs = said.find('(') != std::string_view::npos ||
+                    std::any_of(std::begin(code), std::end(code),
+                                [said](std::string_view begin) { return said.starts_with(begin); });
+  return !runs && std::count(said.begin(), said.end(), ' ') < most_words;
+}
+
+// The key of a line that gives one thing a value; "" of any other. "bf16: auto", "lora_r = 32,", "- q_proj".
+std::string_view key_of(std::string_view line) {
+  const std::size_t item = line.starts_with("- ") ? 2 : 0;
   std::size_t end = item;
   while (end < line.size() && is_key(line[end])) ++end;
-  if (end == item) return false;
-  if (end == line.size()) return item > 0;
-  while (end < line.size() && line[end] == ' ') ++end;
-  if (end == line.size() || (line[end] != ':' && line[end] != '=')) return false;
-  // "accelerator.prepare: _prepare_deepspeed" is where somebody says that it died.
   const std::string_view key = line.substr(item, end - item);
-  if (line[end] == ':' && key.find('.') != std::string_view::npos) return false;
-  const std::string_view value = ascii::trim(line.substr(end + 1));
-  // "runtimeerror: ..." is what a program says, "x = f(y)" what a traceback quotes.
-  const bool call = value.find('(') != std::string_view::npos;
+  if (end == line.size()) return item > 0 ? key : "";
+  while (end < line.size() && line[end] == ' ') ++end;
+  if (end == line.size() || (line[end] != ':' && line[end] != '=')) return "";
+  // "accelerator.prepare: _prepare_deepspeed" is where somebody says that it died, "train_model.py:12" a place.
+  const bool place = line[end] == ':' && (key.find('.') != std::string_view::npos ||
+                                          (end + 1 < line.size() && ascii::is_digit(line[end + 1])));
   const bool exception = key.find("error") != std::string_view::npos;
-  const std::string_view said = value.substr(0, value.find('#'));
-  return !call && !exception && std::count(said.begin(), said.end(), ' ') < most_words;
+  return !place && !exception && is_value(line.substr(end + 1)) ? key : "";
 }
+
+// In company with its like; alone it may be a remark.
+bool is_entry(std::string_view line) { return line.starts_with("--") || !key_of(line).empty(); }
 
 // Between entries, and none itself.
 bool is_between(std::string_view line) {
@@ -83,6 +92,24 @@ std::size_t lines_of_call(std::string_view folded, const std::vector<Line>& line
 }
 
 }  // namespace
+
+bool is_setting(std::string_view line) {
+  return line.starts_with("--") || key_of(line).find('_') != std::string_view::npos;
+}
+
+bool in_setting(CountedText whole, std::size_t place) {
+  // No setting is longer; a paste of one line of megabytes is asked about at each of its words.
+  constexpr std::size_t longest = 2048;
+  const std::size_t from = place > longest ? place - longest : 0;
+  const CountedText near = whole.substr(from, 2 * longest);
+  const std::size_t at = place - from;
+  const std::size_t before = at == 0 ? CountedText::npos : near.rfind('\n', at - 1);
+  const std::size_t first = before == CountedText::npos ? 0 : before + 1;
+  const std::size_t blank = near.substr(0, at).find_last_of(" \t\n\"'");
+  if (near.substr(blank == CountedText::npos ? 0 : blank + 1).starts_with("--")) return true;
+  const std::size_t end = std::min(near.find('\n', at), near.size());
+  return is_setting(ascii::trim(near.substr(first, end - first).all()));
+}
 
 std::string without_settings(std::string_view folded) {
   std::string out(folded);

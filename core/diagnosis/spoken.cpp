@@ -7,6 +7,7 @@
 #include "core/diagnosis/families.h"
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
+#include "core/diagnosis/settings_lines.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {

@@ -142,41 +142,6 @@ void append_words(std::string& flow, CountedText line) {
 
 }  // namespace
 
-bool in_setting(CountedText whole, std::size_t place) {
-  // No setting is longer; a paste of one line of megabytes is asked about at each of its words.
-  constexpr std::size_t longest = 2048;
-  const std::size_t from = place > longest ? place - longest : 0;
-  const CountedText folded_lines = whole.substr(from, 2 * longest);
-  const std::size_t at = place - from;
-  const std::size_t before = at == 0 ? std::string_view::npos : folded_lines.rfind('\n', at - 1);
-  std::size_t first = before == std::string_view::npos ? 0 : before + 1;
-  const std::size_t end = std::min(folded_lines.find('\n', at), folded_lines.size());
-  while (first < end && (folded_lines[first] == ' ' || folded_lines[first] == '\t')) ++first;
-  const CountedText line = folded_lines.substr(first, end - first);
-  const std::size_t blank = folded_lines.substr(0, at).find_last_of(" \t\n\"'");
-  const std::size_t token = blank == std::string_view::npos ? 0 : blank + 1;
-  if (line.starts_with("--") || folded_lines.substr(token).starts_with("--")) return true;
-  std::size_t key = line.starts_with("- ") ? 2 : 0;
-  const std::size_t begin = key;
-  bool joined = false;  // prose has words before a colon too ("error: ..."), but seldom an underscore in them
-  for (; key < line.size(); ++key) {
-    const char c = line[key];
-    const bool word = (c >= 'a' && c <= 'z') || is_digit(c) || c == '_';
-    if (!word) break;
-    joined = joined || c == '_';
-  }
-  if (!joined || key == begin || key >= line.size()) return false;
-  const CountedText value = line.substr(key);
-  if (value[0] != ':' && value[0] != '=' && !value.starts_with(" =")) return false;
-  if (value[0] == ':' && value.size() > 1 && value[1] != ' ') return false;
-  // "foo = model.generate(" is code, which a traceback quotes; so is "foo = nn.functional.softmax".
-  for (const std::string_view code : {" = nn.", " = torch.", " = self.", " = f."}) {
-    if (value.starts_with(code)) return false;
-  }
-  const std::string_view said = value.all();
-  return said.find('(') == std::string_view::npos && std::count(said.begin(), said.end(), ' ') <= 4;
-}
-
 std::string whole_characters(std::string_view text) {
   std::string out;
   out.reserve(text.size());

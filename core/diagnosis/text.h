@@ -46,11 +46,6 @@ enum class Joining {
 /// The streams of cleaned lines, for a message that the usual joining leaves without its figures.
 std::vector<Stream> streams_of(CountedText lines, Joining joining);
 
-/// Whether `at` lies in a setting rather than in prose or a traceback: "save_steps: 500", "--do_eval True",
-/// "fsdp_state_dict_type=FULL_STATE_DICT" on a line of its own. What a setting is called says nothing of when
-/// it happened.
-bool in_setting(CountedText folded_lines, std::size_t at);
-
 /// The text without bytes that are no whole character: what was cut within one, or was never UTF-8.
 std::string whole_characters(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/diagnosis/settings_lines.h"
 #include "core/diagnosis/traceback_frames.h"
 #include "core/diagnosis/words.h"
 #include "core/json/ascii.h"
