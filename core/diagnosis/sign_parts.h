@@ -26,4 +26,7 @@ void read_arithmetic(const TextReading& r, Signs& out);
 /// Of the tensor that failed.
 void read_tensor(const TextReading& r, const Situation& situation, Signs& out);
 
+/// Whether what lies unused in the cache and what is free would together have been one block large enough.
+bool lies_in_pieces(const TextReading& r);
+
 }  // namespace plimsoll::diagnosis

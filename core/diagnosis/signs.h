@@ -43,7 +43,8 @@ enum class Sign : uint8_t {
   mostly_foreign,
   slack_covers,
   some_slack,
-  slack_is_plenty,  ///< many times what was asked for, and a large part of the card
+  slack_and_free_cover,  ///< in pieces of the cache and what is free of the card together
+  slack_is_plenty,       ///< many times what was asked for, and a large part of the card
   beyond_card,
   sentinel,
   free_covers,

@@ -16,6 +16,16 @@ std::string times_text(double ratio) {
 
 }  // namespace
 
+bool lies_in_pieces(const TextReading& r) {
+  const Message* message = r.message();
+  if (message == nullptr || !r.derived.slack) return false;
+  const Numbers& n = message->numbers;
+  if (!n.tried || !n.free || !n.capacity || n.limit) return false;
+  const double slack = *r.derived.slack, asked = n.tried->bytes, free = n.free->bytes;
+  // A full card holds some hundredths in pieces, whatever fails.
+  return slack < asked && free < asked && slack + free >= asked && slack >= 0.05 * n.capacity->bytes;
+}
+
 void read_figures(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
   if (message == nullptr || message->family->kind != MessageKind::allocator) return;
@@ -75,6 +85,10 @@ void read_figures(const TextReading& r, const Situation& situation, Signs& out) 
   add(out, covers, much ? Sign::slack_covers : Sign::some_slack,
       size_text(slack) + " are reserved but free, more than the " + size_text(n.tried ? n.tried->bytes : 0) +
           " asked for: no single block was large enough.");
+  add(out, !windows_like && lies_in_pieces(r), Sign::slack_and_free_cover,
+      size_text(d.slack.value_or(0)) + " are reserved but unused and " +
+          size_text(n.free ? n.free->bytes : 0) + " are free, together more than the " +
+          size_text(n.tried ? n.tried->bytes : 0) + " asked for: they lie in pieces.");
   // No tensor of a run is too large for a hole of several times its size, whatever it is.
   add(out, much && slack >= 3 * n.tried->bytes && slack >= 0.25 * n.capacity->bytes, Sign::slack_is_plenty,
       size_text(slack) + " lie reserved and unused, " + times_text(slack / n.tried->bytes) +

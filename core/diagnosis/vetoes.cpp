@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/diagnosis/sign_parts.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
@@ -98,7 +100,7 @@ std::string pieces(const TextReading& r) {
   const Message* message = r.message();
   if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   if (message == nullptr || !message->numbers.tried || !r.derived.slack) return "";
-  if (*r.derived.slack >= message->numbers.tried->bytes) return "";
+  if (*r.derived.slack >= message->numbers.tried->bytes || lies_in_pieces(r)) return "";
   return "Only " + size_text(*r.derived.slack) + " are reserved but free, less than was asked for.";
 }
 

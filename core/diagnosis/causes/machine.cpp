@@ -158,6 +158,7 @@ const Cause rows_of_machine[] = {
      .base = -3.0F,
      .weights = {{Sign::slack_covers, 6.5F},
                  {Sign::some_slack, 2.5F},
+                 {Sign::slack_and_free_cover, 5.0F},
                  {Sign::slack_is_plenty, 6.0F},
                  {Sign::says_fragmented, 5.5F},
                  {Sign::asks_beyond_card, -4.0F},

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/diagnosis/printed.h"
 #include "core/diagnosis/text.h"
 #include "tests/core/explained.h"
@@ -143,6 +145,26 @@ TEST(DiagnosisHost, AHoleOfSeveralTimesTheRequestIsFragmentation) {
       "length sequences, Llama 3.2 1B full fine-tune.");
   ASSERT_FALSE(d.causes.empty());
   EXPECT_EQ(d.causes.front().cause->id, "fragmentation");
+}
+
+// A request that would fit into what lies unused in the cache and what is free together, were it whole.
+TEST(DiagnosisHost, CacheAndFreeMemoryTogetherCoverARequestInPieces) {
+  const auto line = [](const char* asked, const char* unallocated) {
+    return std::string("CUDA out of memory. Tried to allocate ") + asked +
+           " GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this "
+           "process has 22.45 GiB memory in use. Of the allocated memory 20.40 GiB is allocated by PyTorch, and " +
+           unallocated + " GiB is reserved by PyTorch but unallocated.";
+  };
+  const auto speaks = [](const Diagnosis& d) {
+    return std::any_of(d.evidence.begin(), d.evidence.end(),
+                       [](const Evidence& one) { return one.sign == Sign::slack_and_free_cover; });
+  };
+  const Diagnosis d = explained(line("2.00", "1.50"));
+  EXPECT_TRUE(speaks(d));
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "fragmentation");
+  EXPECT_FALSE(speaks(explained(line("3.00", "1.50"))));  // more than both
+  EXPECT_FALSE(speaks(explained(line("1.30", "0.30"))));  // as much as any full card has in pieces
 }
 
 }  // namespace
