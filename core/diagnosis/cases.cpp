@@ -151,6 +151,18 @@ const Case the_cases[] = {
             "tokenizer that a dataset of token ids never meets.",
      .remedy = "Truncate the data itself, and print the longest input_ids of a batch.",
      .things = {"max_seq_length", "max_length", "max_seq_len", "cutoff_len", "truncation"}},
+    {.id = "gathered_at_save",
+     .cause = "resume_or_save_peak",
+     .title = "Saving gathers the whole model on one card",
+     .why =
+         "A full state dict under FSDP or ZeRO-3 brings every share to the card before it is written, beside what "
+         "the card trains with.",
+     .remedy =
+         "fsdp_state_dict_type SHARDED_STATE_DICT, or StateDictOptions(full_state_dict=True, cpu_offload=True); "
+         "with ZeRO-3 stage3_gather_16bit_weights_on_model_save=false, and zero_to_fp32.py afterwards.",
+     .alone = {"full_post_state_dict_hook", "full_pre_state_dict_hook", "in full_tensor", "full_tensor(",
+               "summon_full_params", "_unshard_fsdp_state_params", "consolidated_16bit_state_dict",
+               "save_16bit_model", "_gather_state_dict"}},
     {.id = "shared_memory",
      .cause = "host_ram",
      .title = "Shared memory (/dev/shm) is full",

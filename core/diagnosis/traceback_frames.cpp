@@ -227,6 +227,18 @@ constexpr FrameWords frames[] = {
     {"full state dict", FailurePhase::save, 9, ""},
     {"fullstatedict", FailurePhase::save, 9, ""},
     {"summon_full_params", FailurePhase::save, 9, ""},
+    // torch/distributed/fsdp/_state_dict_utils.py: what makes each kind of state dict, "_full_post_state_dict_hook"
+    {"post_state_dict_hook", FailurePhase::save, 9, ""},
+    {"pre_state_dict_hook", FailurePhase::save, 9, ""},
+    {"_gather_state_dict", FailurePhase::save, 9, ""},
+    {"full_tensor(", FailurePhase::save, 7, ""},  // DTensor, of FSDP2; a norm that is clipped has one too
+    {"in full_tensor", FailurePhase::save, 7, ""},
+    {"distributed/checkpoint/filesystem.py", FailurePhase::save, 9, ""},
+    // deepspeed/runtime/engine.py, deepspeed/utils/zero_to_fp32.py
+    {"save_16bit_model", FailurePhase::save, 9, ""},
+    {"zero_to_fp32", FailurePhase::save, 9, ""},
+    {"save_fsdp_", FailurePhase::save, 9, ""},  // accelerate/utils/fsdp_utils.py
+    {"unsloth_save_", FailurePhase::save, 9, ""},
     {"_unshard_fsdp_state_params", FailurePhase::save, 8, ""},
     {"fsdp_save_ckpt", FailurePhase::save, 9, ""},
     {"_save_to_state_dict", FailurePhase::save, 9, ""},
@@ -234,6 +246,7 @@ constexpr FrameWords frames[] = {
     {"consolidate", FailurePhase::save, 8, ""},
     {"torch.save(", FailurePhase::save, 8, ""},
     {"save_pretrained(", FailurePhase::save, 8, ""},
+    {"in save_pretrained", FailurePhase::save, 8, ""},
     {"get_model_state_dict", FailurePhase::save, 8, ""},  // torch.distributed.checkpoint.state_dict
     {"get_optimizer_state_dict", FailurePhase::save, 8, ""},
     {"optim_state_dict(", FailurePhase::save, 8, ""},

@@ -69,5 +69,22 @@ TEST(DiagnosisFrames, ALineBelowTheMessageThatSetsNumbersIsTheScriptAndNoFrame) 
             FailurePhase::load);
 }
 
+// pytorch torch/distributed/fsdp/_state_dict_utils.py and tensor/_api.py, deepspeed runtime/engine.py and
+// utils/zero_to_fp32.py, accelerate utils/fsdp_utils.py, unsloth save.py
+TEST(DiagnosisFrames, WhatGathersACheckpointIsASave) {
+  for (const char* frame :
+       {"_state_dict_utils.py\", line 300, in _full_post_state_dict_hook",
+        "_api.py\", line 600, in full_tensor", "engine.py\", line 3500, in save_16bit_model",
+        "zero_to_fp32.py\", line 10, in merge", "modeling_utils.py\", line 3500, in save_pretrained",
+        "fsdp_utils.py\", line 90, in save_fsdp_model", "state_dict.py\", line 300, in get_model_state_dict",
+        "save.py\", line 5, in unsloth_save_model",
+        "engine.py\", line 3400, in _zero3_consolidated_16bit_state_dict"}) {
+    const std::string text =
+        "Traceback (most recent call last):\n  File \"train.py\", line 1, in <module>\n  File \"" +
+        std::string(frame) + "\nCUDA out of memory. Tried to allocate 2.00 GiB.";
+    EXPECT_EQ(read_frames(clean(text)).phase, FailurePhase::save) << frame;
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
