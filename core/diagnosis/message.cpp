@@ -38,6 +38,7 @@ struct Hit {
   std::size_t at;
   const Family* family;
   bool weak;
+  std::size_t end;  ///< of its words
 };
 
 // "memoryerror" is not to be found in "outofmemoryerror".
@@ -60,25 +61,27 @@ std::vector<Hit> openings(CountedText flow, CountedText folded) {
   for (const Family* family : all_families) {
     for (const std::string_view marker : family->markers) {
       words.push_back(marker);
-      kinds.push_back({0, family, false});
+      kinds.push_back({0, family, false, 0});
     }
     for (const std::string_view marker : family->weak_markers) {
       words.push_back(marker);
-      kinds.push_back({0, family, true});
+      kinds.push_back({0, family, true, 0});
     }
   }
   std::vector<Hit> hits;
   for (const Place& found : find_words(folded, words, most_hits)) {
     if (!stands_alone(folded, found.at)) continue;
     if (words[found.word] == "killed" && !is_shells_killed(flow, found.at)) continue;
-    hits.push_back({found.at, kinds[found.word].family, kinds[found.word].weak});
+    const Hit& kind = kinds[found.word];
+    hits.push_back({found.at, kind.family, kind.weak, found.at + words[found.word].size()});
   }
   std::vector<Hit> out;
   for (const Hit& hit : hits) {
     bool inside = false;
     for (auto open = out.rbegin(); open != out.rend() && !inside; ++open) {
       if (hit.at - open->at > same_message) break;
-      inside = hit.weak || open->family == hit.family;
+      // "Your notebook tried to allocate more memory": words within another's are a part of them.
+      inside = hit.weak || open->family == hit.family || hit.at < open->end;
       // The same words again are another rank's message in the same line, not a part of this one.
       if (open->family == hit.family && !hit.weak && hit.at - open->at > 40 &&
           folded.substr(open->at, 20) == folded.substr(hit.at, 20).all()) {

@@ -52,7 +52,10 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "out of shared memory. please",
                                         "winerror 1455",  // ERROR_COMMITMENT_LIMIT
                                         "os error 1455",
-                                        "paging file is too small"};
+                                        "paging file is too small",
+                                        "notebook tried to allocate more memory",  // Kaggle
+                                        "using all available ram",                 // Colab
+                                        "is killed by signal"};  // a worker of PyTorch's DataLoader
 
 // "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
 constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess", "sigkill",

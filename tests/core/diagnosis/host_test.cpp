@@ -179,5 +179,23 @@ TEST(DiagnosisHost, GatheringACheckpointHasARemedyOfItsOwn) {
   EXPECT_EQ(case_of(d), "gathered_at_save");
 }
 
+// Whole sentences of Kaggle, Colab, the kernel, launchers and PyTorch's DataLoader.
+TEST(DiagnosisHost, WhoEndsAProcessForItsRamSaysSoInManyWays) {
+  for (
+      const char* text :
+      {"Your notebook tried to allocate more memory than is available. It has restarted.",
+       "Your session crashed after using all available RAM.", "python train.py\nKilled", "exit code 137",
+       "SIGKILL", "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null)",
+       "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Killed.",
+       "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Bus error. It is possible that dataloader's "
+       "workers are out of shared memory. Please try to raise your shared memory limit."}) {
+    const Diagnosis d = explained(text);
+    ASSERT_FALSE(d.causes.empty()) << text;
+    EXPECT_EQ(d.causes.front().cause->id, "host_ram") << text;
+    EXPECT_GT(d.causes.front().confidence, 0.9) << text;
+    EXPECT_EQ(d.reading.messages.size(), 1U) << text;
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
