@@ -76,15 +76,27 @@ constexpr Known without_a_figure[] = {{"distilbert", 66},
                                       {"deepseek-v3", 671026},
                                       {"deepseek-r1", 671026}};
 
-double of_known(std::string folded) {
+// "transformers/models/gpt2/modeling_gpt2.py" runs every model of its family, whatever its size.
+bool is_in_a_file(std::string_view name, std::size_t at) {
+  constexpr std::string_view ends = " \n\t\"'`(),:";
+  const std::size_t end = std::min(name.find_first_of(ends, at), name.size());
+  return name.substr(at, end - at).ends_with(".py");
+}
+
+double of_known(std::string_view name) {
   // "whisper large", "bert_large"
+  std::string folded(name);
   for (char& c : folded) {
     if (c == ' ' || c == '_') c = '-';
   }
   const auto is_named_so = [&](const Known& one) {
-    const std::size_t at = folded.find(one.name);
-    // "robert" is nobody's BERT.
-    return at != std::string_view::npos && (at == 0 || !is_lower(folded[at - 1]));
+    for (std::size_t at = folded.find(one.name); at != std::string::npos;
+         at = folded.find(one.name, at + 1)) {
+      // "robert" is nobody's BERT.
+      const bool begins = at == 0 || !is_lower(folded[at - 1]);
+      if (begins && !is_in_a_file(name, at)) return true;
+    }
+    return false;
   };
   const auto* found = std::find_if(std::begin(without_a_figure), std::end(without_a_figure), is_named_so);
   return found == std::end(without_a_figure) ? 0 : found->millions * 1e6;

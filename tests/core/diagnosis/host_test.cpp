@@ -197,5 +197,14 @@ TEST(DiagnosisHost, WhoEndsAProcessForItsRamSaysSoInManyWays) {
   }
 }
 
+// A file of Transformers runs every model of its family.
+TEST(DiagnosisHost, AFileInATracebackSaysNoSize) {
+  EXPECT_EQ(parameters_in_name("File \"transformers/models/gpt2/modeling_gpt2.py\", line 254, in forward"),
+            0);
+  EXPECT_EQ(parameters_in_name("modeling_mixtral.py:310"), 0);
+  EXPECT_GT(parameters_in_name("mixtral dies in modeling_mixtral.py"), 40e9);
+  EXPECT_GT(parameters_in_name("bert_large on squad"), 300e6);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
