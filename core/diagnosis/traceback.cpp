@@ -105,9 +105,9 @@ class Places {
       const std::string_view said = line.all();
       const auto blanks = static_cast<uint32_t>(std::count(said.begin(), said.end(), ' '));
       const bool quoted = names || named;  // the place, and the line of code below it
-      lines_.push_back({at, blanks + 1, quoted, !quoted && died && states_a_number(line)});
-      died = died || dies;
       count_ += names ? 1 : 0;
+      lines_.push_back({at, blanks + 1, count_, quoted, !quoted && died && states_a_number(line)});
+      died = died || dies;
       script_ = script_ || line.starts_with("import ") || line.starts_with("from ");
       named = names;
       at = end + 1;
@@ -117,6 +117,10 @@ class Places {
   bool counts(std::size_t at) const {
     const Line& line = line_of(at);
     return line.quoted || (count_ < 2 && !script_ && !line.of_a_script);
+  }
+  // Python's tracebacks go inwards: the later place was called by the earlier.
+  bool calls(std::size_t outer, std::size_t inner) const {
+    return line_of(outer).quoted && line_of(inner).quoted && line_of(outer).place < line_of(inner).place;
   }
   // A long line of words that is no part of the traceback.
   bool is_prose_beside_a_frame(std::size_t at) const {
@@ -128,8 +132,9 @@ class Places {
   struct Line {
     std::size_t begin;
     uint32_t words;
-    bool quoted;       // by a traceback
-    bool of_a_script;  // below the message, of which it says nothing
+    std::size_t place;  // how many of a traceback's places stand above it or in it
+    bool quoted;        // by a traceback
+    bool of_a_script;   // below the message, of which it says nothing
   };
   // Each word of a line asks for it, so it is not looked for in the text.
   const Line& line_of(std::size_t at) const {
@@ -195,10 +200,17 @@ Frames read_frames(const Text& text, Work* work) {
     // Of one quoted frame and prose about other moments, the frame says where it died.
     const bool code_here =
         !places.is_prose_beside_a_frame(found.at) || is_code(folded, found.at + frame.words.size());
-    const bool wins = code_here == best_is_code ? frame.rank >= best
-                      : code_here               ? frame.rank >= 2 || frame.rank >= best
-                                                : best < 2 && frame.rank > best;
+    // What works out the log-probabilities runs the model first: a layer inside it died before any logits were made.
+    const bool within = decides && out.phase == FailurePhase::loss && frame.of_layer &&
+                        places.calls(*decides - from, found.at);
+    const bool wins = within || (code_here == best_is_code ? frame.rank >= best
+                                 : code_here               ? frame.rank >= 2 || frame.rank >= best
+                                                           : best < 2 && frame.rank > best);
+    // Of one phase the innermost frame is shown: a backward pass goes through a layer's own.
+    if (decides && frame.phase == out.phase && places.calls(*decides - from, found.at))
+      decides = from + found.at;
     if (!wins) continue;
+    if (within) std::erase(out.signs, "logits");
     best = frame.rank;
     best_is_code = code_here;
     out.phase = frame.phase;

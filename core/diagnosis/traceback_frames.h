@@ -16,6 +16,7 @@ struct FrameWords {
   FailurePhase phase;
   uint8_t rank;
   std::string_view sign;  ///< "" none
+  bool of_layer = false;  ///< one layer's own work: a loss around it has not begun
 };
 
 std::span<const FrameWords> frame_words();

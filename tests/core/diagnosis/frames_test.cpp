@@ -69,6 +69,37 @@ TEST(DiagnosisFrames, ALineBelowTheMessageThatSetsNumbersIsTheScriptAndNoFrame) 
             FailurePhase::load);
 }
 
+// What works out log-probabilities calls the model first, and a layer of it has no logits.
+TEST(DiagnosisFrames, ALayerInsideALossIsWhereItDied) {
+  const std::string loss =
+      "Traceback (most recent call last):\n"
+      "  File \"trl/trainer/dpo_trainer.py\", line 9, in compute_loss\n"
+      "    logps = self._get_per_token_logps(model, ids)\n";
+  const std::string layer =
+      "  File \"unsloth/kernels/fast_lora.py\", line 85, in forward\n"
+      "    e = matmul_lora(X, gateW, gateW_quant, gateA, gateB, gateS)\n";
+  const std::string inner =
+      "  File \"torch/nn/functional.py\", line 3029, in cross_entropy\n"
+      "    return torch._C._nn.cross_entropy_loss(input, target)\n";
+  const std::string error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 448.00 MiB.\n";
+  EXPECT_EQ(read_frames(clean(loss + error)).phase, FailurePhase::loss);
+  const Frames frames = read_frames(clean(loss + layer + error));
+  EXPECT_EQ(frames.phase, FailurePhase::forward);
+  EXPECT_FALSE(frames.shows("logits"));
+  EXPECT_EQ(read_frames(clean(layer + inner + error)).phase, FailurePhase::loss);
+}
+
+TEST(DiagnosisFrames, TheInnermostFrameOfAPhaseIsTheOneThatIsShown) {
+  const Frames frames = read_frames(clean(
+      "  File \"accelerate/accelerator.py\", line 2196, in backward\n    loss.backward(**kwargs)\n"
+      "  File \"torch/autograd/graph.py\", line 823, in _engine_run_backward\n"
+      "    return Variable._execution_engine.run_backward(\n"
+      "  File \"unsloth/kernels/fast_lora.py\", line 120, in backward\n    DW = matmul_lora(dY, downW)\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 448.00 MiB.\n"));
+  EXPECT_EQ(frames.phase, FailurePhase::backward);
+  EXPECT_EQ(frames.words, "File \"unsloth/kernels/fast_lora.py\", line 120, in backward");
+}
+
 // pytorch torch/distributed/fsdp/_state_dict_utils.py and tensor/_api.py, deepspeed runtime/engine.py and
 // utils/zero_to_fp32.py, accelerate utils/fsdp_utils.py, unsloth save.py
 TEST(DiagnosisFrames, WhatGathersACheckpointIsASave) {

@@ -167,18 +167,6 @@ TEST(DiagnosisHost, CacheAndFreeMemoryTogetherCoverARequestInPieces) {
   EXPECT_FALSE(speaks(explained(line("1.30", "0.30"))));  // as much as any full card has in pieces
 }
 
-TEST(DiagnosisHost, GatheringACheckpointHasARemedyOfItsOwn) {
-  const Diagnosis d = explained(
-      "Traceback (most recent call last):\n  File \"train.py\", line 10, in <module>\n    trainer.train()\n"
-      "  File \"torch/distributed/fsdp/_state_dict_utils.py\", line 300, in _full_post_state_dict_hook\n"
-      "    return processed_state_dict\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has "
-      "a total capacity of 79.15 GiB of which 1.20 GiB is free. Of the allocated memory 75.9 GiB is allocated by "
-      "PyTorch, and 1.10 GiB is reserved by PyTorch but unallocated.");
-  ASSERT_FALSE(d.causes.empty());
-  EXPECT_EQ(d.causes.front().cause->id, "resume_or_save_peak");
-  EXPECT_EQ(case_of(d), "gathered_at_save");
-}
-
 // Whole sentences of Kaggle, Colab, the kernel, launchers and PyTorch's DataLoader.
 TEST(DiagnosisHost, WhoEndsAProcessForItsRamSaysSoInManyWays) {
   for (
@@ -204,6 +192,18 @@ TEST(DiagnosisHost, AFileInATracebackSaysNoSize) {
   EXPECT_EQ(parameters_in_name("modeling_mixtral.py:310"), 0);
   EXPECT_GT(parameters_in_name("mixtral dies in modeling_mixtral.py"), 40e9);
   EXPECT_GT(parameters_in_name("bert_large on squad"), 300e6);
+}
+
+TEST(DiagnosisHost, GatheringACheckpointHasARemedyOfItsOwn) {
+  const Diagnosis d = explained(
+      "Traceback (most recent call last):\n  File \"train.py\", line 10, in <module>\n    trainer.train()\n"
+      "  File \"torch/distributed/fsdp/_state_dict_utils.py\", line 300, in _full_post_state_dict_hook\n"
+      "    return processed_state_dict\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has "
+      "a total capacity of 79.15 GiB of which 1.20 GiB is free. Of the allocated memory 75.9 GiB is allocated by "
+      "PyTorch, and 1.10 GiB is reserved by PyTorch but unallocated.");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "resume_or_save_peak");
+  EXPECT_EQ(case_of(d), "gathered_at_save");
 }
 
 }  // namespace
