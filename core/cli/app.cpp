@@ -184,6 +184,11 @@ void add_diagnose(CLI::App* command, Options& options) {
   add_format(command, options);
 }
 
+void add_list(CLI::App* command, Options& options) {
+  command->add_option("WORD", options.files, "A part of a name; of several, each must be in it");
+  add_format(command, options);
+}
+
 void add_completion(CLI::App* command, Options& options) {
   command->add_option("SHELL", options.shell, "The shell that is to complete")
       ->required()
@@ -232,9 +237,15 @@ constexpr Command all_commands[] = {
      command_patch},
     {"diagnose", "An error of lacking memory, explained",
      R"(  plimsoll diagnose error.txt --request axolotl.yaml)", add_diagnose, command_diagnose},
-    {"models", "The models that are known by name", R"(  plimsoll models)", add_format, command_models},
-    {"gpus", "The GPUs that are known by name", R"(  plimsoll gpus)", add_format, command_gpus},
-    {"fields", "What a request can say", R"(  plimsoll fields)", add_format, command_fields},
+    {"models", "The models that are known by name", R"(  plimsoll models
+  plimsoll models qwen 7b                    whose names have both)",
+     add_list, command_models},
+    {"gpus", "The GPUs that are known by name", R"(  plimsoll gpus
+  plimsoll gpus 3090)",
+     add_list, command_gpus},
+    {"fields", "What a request can say", R"(  plimsoll fields
+  plimsoll fields offload)",
+     add_list, command_fields},
     {"completion", "Completion for a shell",
      R"(  source <(plimsoll completion bash)         also in ~/.bashrc
   source <(plimsoll completion zsh)          also in ~/.zshrc

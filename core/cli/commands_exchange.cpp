@@ -1,5 +1,6 @@
 // The commands between requests and other people's files: import, patch, diagnose; and the lists of presets.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/cli/answer.h"
@@ -9,6 +10,7 @@
 #include "core/cli/input.h"
 #include "core/cli/texts.h"
 #include "core/cli/values.h"
+#include "core/json/ascii.h"
 #include "core/json/at.h"
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
@@ -48,6 +50,37 @@ std::string request_of(const std::string& path) {
   if (request.is_object()) return json::write(request);
   Input input(path);
   return input.rest();
+}
+
+// Whether a row of a list is called so: in what names it, whatever the case.
+bool is_called(const json::Json& row, const std::string& word) {
+  for (const char* key : {"id", "name", "hf_id", "family", "aliases", "vendor", "pointer", "what"}) {
+    if (ascii::lower(json::write(at(row, key))).find(ascii::lower(word)) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// A list of the core, or those of its rows that have every word that was given.
+int show_list(const std::string& text, const char* list, Render table, const Options& options) {
+  json::Json tree = parsed(text);
+  if (options.files.empty()) {
+    show(text, tree, table, {}, options);
+    return finish(fits);
+  }
+  json::Json rows = json::Json::array();
+  for (const json::Json& row : at(tree, list)) {
+    const bool all = std::all_of(options.files.begin(), options.files.end(),
+                                 [&row](const std::string& word) { return is_called(row, word); });
+    if (all) rows.push_back(row);
+  }
+  std::string words;
+  for (const std::string& word : options.files) words += (words.empty() ? "" : " ") + word;
+  if (rows.empty())
+    return refuse("unknown_name", "None of the " + std::string(list) + " has " + words + " in its name.",
+                  "a part of a name, in any case; without one all of them are listed");
+  tree[list] = std::move(rows);
+  show(json::write(tree), tree, table, {}, options);
+  return finish(fits);
 }
 
 }  // namespace
@@ -112,21 +145,15 @@ int command_patch(const Options& options) {
 }
 
 int command_models(const Options& options) {
-  const std::string text = report::models_text(catalog());
-  show(text, parsed(text), models_table, {}, options);
-  return finish(fits);
+  return show_list(report::models_text(catalog()), "models", models_table, options);
 }
 
 int command_fields(const Options& options) {
-  const std::string text = report::fields_text(catalog());
-  show(text, parsed(text), fields_table, {}, options);
-  return finish(fits);
+  return show_list(report::fields_text(catalog()), "fields", fields_table, options);
 }
 
 int command_gpus(const Options& options) {
-  const std::string text = report::gpus_text(catalog());
-  show(text, parsed(text), gpus_table, {}, options);
-  return finish(fits);
+  return show_list(report::gpus_text(catalog()), "gpus", gpus_table, options);
 }
 
 }  // namespace plimsoll::cli

@@ -350,6 +350,21 @@ run 0 models --table
 expect_line out 'mistral-7b-v0\.3 +7,248,023,552 '
 verdict
 
+begin "a word shows the part of a list whose names have it"
+run 0 gpus 3090
+expect_lines out 1
+expect out '"rtx-3090"'
+expect_not out '"id":"a10g"'
+run 0 models QWEN 7b --table
+expect out 'qwen2.5-7b'
+expect_not out 'mistral'
+run 0 fields offload --table
+expect out '/parallel/zero_optimization/offload_param/device'
+expect_not out '/peft/r '
+run 3 gpus zx81
+expect err '"code":"unknown_name"'
+verdict
+
 begin "diagnose explains a pasted error, with and without the run's request"
 echo 'CUDA out of memory. Tried to allocate 1.72 GiB (GPU 0; 5.79 GiB total capacity; 2.37 GiB already allocated; 1.23 GiB free; 2.38 GiB reserved in total by PyTorch)' >in
 run 0 diagnose
