@@ -199,19 +199,11 @@ std::string asked_lines(const Json& report, const Style& style) {
 
 // Notes without which the verdict would be another, or of no run that starts.
 std::string decisive_lines(const Json& report, const Style& style) {
-  // As WARNINGS of web/src/card.ts, and how many GPUs, which the page asks.
-  static constexpr std::string_view decisive[] = {"beyond_context",
-                                                  "no_bf16",
-                                                  "refused",
-                                                  "image_tokens_fill_the_length",
-                                                  "packed_checkpoint",
-                                                  "experts_not_quantised",
-                                                  "shared_over_one_gpu"};
   std::vector<std::string> lines;
   for (const Json& note : at(report, "notes")) {
-    const std::string code = words(at(note, "code"));
-    if (std::find(std::begin(decisive), std::end(decisive), code) != std::end(decisive))
-      lines.push_back(words(at(note, "message")));
+    // Why there is no verdict stands in place of one.
+    const bool instead = at(note, "code") == Json("not_replayed");
+    if (at(note, "decisive") == Json(true) && !instead) lines.push_back(words(at(note, "message")));
   }
   return lines.empty() ? "" : "\n" + heading("Notes", style) + points(lines, style);
 }

@@ -1,6 +1,7 @@
 #include "core/report/heading.h"
 
 #include "core/report/report.h"
+#include "core/run/notes.h"
 
 namespace plimsoll::report {
 
@@ -43,6 +44,7 @@ void write_notes(json::Writer& out, const std::vector<model::Note>& notes) {
     out.field("code", note.code);
     out.field("message", note.message);
     out.field("source", note.source);
+    if (run::decides(note.code)) out.field("decisive", true);
     out.close_object();
   }
   out.close_array();

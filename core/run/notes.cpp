@@ -1,5 +1,7 @@
 #include "core/run/notes.h"
 
+#include <algorithm>
+
 #include "core/json/rounding.h"
 #include "core/memory/layers/image_tiles.h"
 #include "core/memory/layers/images.h"
@@ -260,6 +262,18 @@ constexpr NoteRow limit_notes[] = {
 };
 
 }  // namespace
+
+bool decides(std::string_view code) {
+  constexpr std::string_view codes[] = {"not_replayed",
+                                        "beyond_context",
+                                        "no_bf16",
+                                        "refused",
+                                        "image_tokens_fill_the_length",
+                                        "packed_checkpoint",
+                                        "experts_not_quantised",
+                                        "shared_over_one_gpu"};
+  return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
+}
 
 std::vector<model::Note> notes_of(const Replayed& replayed, const hardware::Gpu* gpu) {
   std::vector<model::Note> told = replayed.network.notes;

@@ -151,20 +151,10 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
   </div>`;
 }
 
-/** What the core remarks of the run that would make the answer pointless: a library that stops among it. */
-const WARNINGS = [
-  "not_replayed",
-  "beyond_context",
-  "no_bf16",
-  "refused",
-  "image_tokens_fill_the_length",
-  "packed_checkpoint",
-  "experts_not_quantised",
-];
-
+/** How many GPUs there are is asked (strategyAsk). */
 function warnings(view: View, report: Report, actions: Actions): TemplateResult[] {
   return remarks(report, view.advice)
-    .filter(({ code }) => WARNINGS.includes(code))
+    .filter(({ code, decisive }) => decisive && code !== "shared_over_one_gpu")
     .map(
       ({ code, message }) =>
         html`<div class="ask">

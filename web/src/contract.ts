@@ -27,6 +27,8 @@ export interface Note {
   code: string;
   message: string;
   source?: string;
+  /** It stands beside the verdict, which is pointless without it. */
+  decisive?: boolean;
 }
 
 export interface Assumption {
