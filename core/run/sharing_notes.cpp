@@ -25,6 +25,19 @@ constexpr NoteRow sharing_rows[] = {
               "train together.";
      },
      .source = "pytorch torch/distributed/fsdp; deepspeedai/DeepSpeed runtime/zero"},
+    {.code = "nvme_as_host_memory",
+     .applies =
+         [](R f, G) {
+           const recipe::ZeroConfig& zero = f.recipe.parallel.zero;
+           return f.recipe.parallel.strategy.starts_with("zero") &&
+                  (zero.offload_optimizer == "nvme" || zero.offload_param == "nvme");
+         },
+     .message = [](R, G) -> std::string {
+       return "What is offloaded to NVMe is not priced as such: the card is counted as for host memory, and so is the "
+              "machine's memory, which holds only pinned buffers of it. Reading and writing the disk takes longer than "
+              "the time says.";
+     },
+     .source = "deepspeedai/DeepSpeed deepspeed/runtime/swap_tensor"},
     {.code = "sequence_is_shared",
      .applies = [](R f, G) { return f.recipe.parallel.sequence_parallel_size > 1; },
      .message = [](R, G) -> std::string {

@@ -292,6 +292,8 @@ export const CORE: Record<string, string> = {
   "note.layers_are_spread": "device_map verteilt die Schichten auf mehrere GPUs, die nacheinander arbeiten.",
   "note.beyond_context": "Der Kontext dieses Modells endet vor dieser Länge.",
   "note.unified_memory": "Diese Karte teilt sich den Speicher mit dem System.",
+  "note.nvme_as_host_memory":
+    "Das Auslagern auf NVMe ist nicht berechnet: Karte und RAM sind gezählt, als läge es im RAM, und die Zeit ohne die Platte.",
   "note.sequence_is_shared": "Jede GPU hält ihren Teil jeder Sequenz.",
   "question.when": "Wann brach es ab?",
   "choice.load": "Beim Laden oder Vorbereiten des Modells",
