@@ -17,6 +17,18 @@ bool says_any(std::string_view text, SaidWords words) {
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
+bool opens_a_question(std::string_view said) {
+  constexpr std::string_view openers[] = {
+      "will ", "can ",   "does ",   "do ",     "is ",   "are ",   "would ",  "could ", "how ", "which ",
+      "what ", "whats ", "what's ", "should ", "kann ", "passt ", "reicht ", "welche", "wie "};
+  if (said.ends_with("吗？") || said.ends_with("吗?")) return true;
+  const std::size_t pause = std::max(said.rfind(", ") + 2, said.rfind(": ") + 2);
+  const std::string_view last = said.substr(pause == 1 ? 0 : pause);
+  return std::any_of(std::begin(openers), std::end(openers), [&](std::string_view opener) {
+    return said.starts_with(opener) || last.starts_with(opener);
+  });
+}
+
 std::string_view sentence_around(std::string_view folded, std::size_t at, std::size_t size,
                                  std::size_t reach) {
   std::size_t begin = at > reach ? at - reach : 0;

@@ -18,6 +18,10 @@ using SaidWords = std::initializer_list<std::string_view>;
 
 bool says_any(std::string_view text, SaidWords words);
 
+/// "Will it fit", "LoRA of a 7B on a 4090, will it fit?", "能跑吗？": the first words of a question, also behind a
+/// last comma or colon.
+bool opens_a_question(std::string_view said);
+
 /// What stands around `at` in the same sentence, at most `reach` bytes to either side of the word.
 std::string_view sentence_around(std::string_view folded, std::size_t at, std::size_t size,
                                  std::size_t reach);

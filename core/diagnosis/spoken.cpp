@@ -58,25 +58,17 @@ std::size_t named_lack(std::string_view folded) {
   return std::string_view::npos;
 }
 
-bool opens_a_question(std::string_view said) {
-  constexpr std::string_view openers[] = {"will ",  "can ", "does ",  "do ",   "is ",   "are ",   "would ",
-                                          "could ", "how ", "which ", "what ", "kann ", "passt ", "reicht "};
-  if (said.ends_with("吗？") || said.ends_with("吗?")) return true;
-  // "LoRA of a 7B on a 4090, will it fit?" asks behind its last comma or colon.
-  const std::size_t pause = std::max(said.rfind(", ") + 2, said.rfind(": ") + 2);
-  const std::string_view last = said.substr(pause == 1 ? 0 : pause);
-  return std::any_of(std::begin(openers), std::end(openers), [&](std::string_view opener) {
-    return said.starts_with(opener) || last.starts_with(opener);
-  });
-}
-
 // "Will it fit?" asks of a run to come. "Why does it fill the card?" tells of one.
 bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
   constexpr std::string_view wide = "？";  // where a sentence is cut
   const bool cut = folded.substr(sentence.at + sentence.size).starts_with(wide);
   const std::string_view said = folded.substr(sentence.at, sentence.size + (cut ? wide.size() : 0));
-  if (!said.ends_with('?') && !said.ends_with("？")) return false;
-  return opens_a_question(said) && named_lack(said) == std::string_view::npos;
+  const bool marked = said.ends_with('?') || said.ends_with("？");
+  // Who says no more than a question often leaves its mark out.
+  const bool alone = ascii::trim(folded).size() == said.size();
+  if (!marked && !alone) return false;
+  const bool asked = opens_a_question(said) || (marked && said.starts_with("if "));
+  return asked && named_lack(said) == std::string_view::npos;
 }
 
 // "OOM" alone says of no memory which; a sentence on the machine's says more.

@@ -10,8 +10,10 @@
 #include "core/memory/sharding/sharding.h"
 #include "core/question/card_counts.h"
 #include "core/question/open_ways.h"
-#include "core/run/components.h"
+#include "core/question/peak_parts.h"
+#include "core/question/said_asked.h"
 #include "core/run/limits.h"
+#include "core/run/machines.h"
 #include "core/run/notes.h"
 #include "core/run/run.h"
 #include "core/run/unsaid.h"
@@ -31,38 +33,6 @@ json::Json with_least(json::Json request, const hardware::Gpu* gpu) {
   if (!training.contains("per_device_train_batch_size")) training["per_device_train_batch_size"] = 1;
   if (!training.contains("gradient_checkpointing")) training["gradient_checkpointing"] = true;
   return request;
-}
-
-std::string_view words_of(memory::Component component) {
-  using memory::Component;
-  constexpr std::pair<Component, std::string_view> words[] = {
-      {Component::optimizer, "optimizer states"},   {Component::boundaries, "layer inputs kept"},
-      {Component::transient, "working memory"},     {Component::logits, "logits and loss"},
-      {Component::autocast, "autocast copies"},     {Component::kv_cache, "key-value cache"},
-      {Component::frozen_models, "frozen models"},  {Component::engine, "inference engine"},
-      {Component::gathered, "gathered parameters"}, {Component::buckets, "exchange buffers"},
-      {Component::workspace, "kernel workspace"}};
-  for (const auto& [each, name] : words) {
-    if (each == component) return name;
-  }
-  return run::component_id(component);
-}
-
-// The largest components of the peak, each a twentieth of it at least.
-std::string parts_of(const memory::Snapshot& live) {
-  constexpr std::size_t most = 4;
-  std::vector<std::pair<double, std::size_t>> parts;
-  for (std::size_t i = 0; i < memory::component_count; ++i) {
-    if (live.bytes[i] > 0.05 * live.total()) parts.emplace_back(live.bytes[i], i);
-  }
-  std::sort(parts.rbegin(), parts.rend());
-  std::string out;
-  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
-    out += (out.empty() ? "" : ", ") +
-           std::string(words_of(static_cast<memory::Component>(parts[i].second))) + " " +
-           size_text(parts[i].first);
-  }
-  return out;
 }
 
 // "a 24GB card": what the smallest card of that size leaves; of a size that no card has, the least share that
@@ -106,9 +76,11 @@ std::string smallest_card(const run::Run& run, const memory::Sizes& sizes,
     for (const std::string& id : tier.gpus) {
       const hardware::Gpu* gpu = catalog.find_gpu(id);
       if (gpu == nullptr || gpu->segment == "laptop" || ++count > most) continue;
-      const std::size_t unit = gpu->name.find("GB", 3);  // "GB200" is a name
+      // "A16 (4 GPUs on one board, 16GB each)", and "GB200" is a name.
+      const std::string name = gpu->name.substr(0, gpu->name.find(" ("));
+      const std::size_t unit = name.find("GB", 3);
       names += (names.empty() ? "" : ", ") +
-               (unit == std::string::npos ? gpu->name : gpu->name.substr(0, gpu->name.rfind(' ', unit)));
+               (unit == std::string::npos ? name : name.substr(0, name.rfind(' ', unit)));
     }
     return std::to_string(tier.gib) + "GB (" + names + (count > most ? " and others)" : ")");
   }
@@ -161,6 +133,8 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   }
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
+  way.device = sizes.device;
+  if (said.asks_price && run->gpu != nullptr) way.usd_per_hour = price_of_chosen(*run, catalog);
   way.live = run->replay.instants[run->replay.peak].live;
   way.parts = parts_of(way.live);
   way.length = run->resolved.recipe.training.max_length;
@@ -178,7 +152,8 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
                : !run->gpu->replayed() ? 0
                                        : usable_for(*run, run->gpu->usable_bytes);
   for (const model::Note& note : run::notes_of({run->network, r, run->replay}, run->gpu)) {
-    if (note.code == "experts_not_quantised") way.note = " " + note.message;
+    if (note.code == "experts_not_quantised" || note.code == "nvme_as_host_memory")
+      way.note = " " + note.message;
   }
   const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
   for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
@@ -254,22 +229,6 @@ std::string longest(const Way& way, const run::Catalog& catalog) {
   if (low * step <= way.length) return "";
   return " Samples of up to " + std::to_string(low * step) + " tokens fit" +
          (fits(low * step, true) ? "." : ", unless what is not said is otherwise.");
-}
-
-// "Why does batch 4 die where 2 fits?": what grows most from the one to the other, each at its own peak.
-std::string growth(const Way& one, const Way& other) {
-  const bool less = one.live.total() <= other.live.total();
-  const memory::Snapshot &small = (less ? one : other).live, &large = (less ? other : one).live;
-  std::size_t most = 0;
-  for (std::size_t i = 1; i < memory::component_count; ++i) {
-    if (large.bytes[i] - small.bytes[i] > large.bytes[most] - small.bytes[most]) most = i;
-  }
-  const double grown = large.bytes[most] - small.bytes[most], all = large.total() - small.total();
-  if (std::abs(all) < 0.005 * large.total()) return " Between them there is no difference at the peak.";
-  if (grown <= 0) return "";
-  return " What grows most between them is " + std::string(words_of(static_cast<memory::Component>(most))) +
-         ": from " + size_text(small.bytes[most]) + " to " + size_text(large.bytes[most]) +
-         "; the whole is " + size_text(all) + " more.";
 }
 
 std::string words_of(const Way& way) {
@@ -367,12 +326,15 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
         "figures than these.";
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
-    out.words += growth(out.ways.front(), out.ways[values - 1]);
+    out.words += growth(out.ways.front().live, out.ways[values - 1].live);
+  // "What do we save with QLoRA over LoRA?"
+  if (out.ways.size() == 2 && said.methods.size() == 2)
+    out.words += growth(out.ways.front().live, out.ways.back().live);
   const auto noted =
       std::find_if(out.ways.begin(), out.ways.end(), [](const Way& one) { return !one.note.empty(); });
   if (noted != out.ways.end()) out.words += noted->note;
   if (said.asks_how_many) out.words += fewest_cards(said, out.ways.front(), catalog);
-  out.words += taken(said, out) + unread(said) + on_apple(said);
+  out.words += told_beside(said, out.ways.front()) + taken(said, out) + unread(said) + on_apple(said);
   out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();
   if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {

@@ -20,6 +20,8 @@ struct Way {
   std::string name;  ///< "LoRA on 2 x RTX 3090, a whole copy on each card"
   json::Json request;
   double needed = 0;         ///< bytes on the fullest card
+  double device = 0;         ///< what nvidia-smi shows, with what PyTorch caches
+  double usd_per_hour = 0;   ///< the lowest that is known, where a price is asked; 0: none
   double usable = 0;         ///< 0: no card is known
   std::string_view verdict;  ///< fits, tight, no; "" where no card is known
   bool if_so = false;        ///< it fits, and not where what nobody said is otherwise

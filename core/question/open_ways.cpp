@@ -80,8 +80,8 @@ std::vector<Open> weighed(const SaidRequest& said) {
   constexpr std::size_t most = 4;
   constexpr std::string_view attention = "/model_args/attn_implementation";
   for (const char* pointer :
-       {"/task", "/training/per_device_train_batch_size", "/training/max_length", "/peft/r",
-        "/model_args/dtype", "/training/optim", "/model_args/attn_implementation",
+       {"/task", "/training/per_device_train_batch_size", "/training/max_length", "/peft/r", "/peft/use_dora",
+        "/peft/use_rslora", "/model_args/dtype", "/training/optim", "/model_args/attn_implementation",
         "/training/gradient_checkpointing", "/training/packing", "/training/use_liger_kernel"}) {
     const auto found = said.weighed.find(pointer);
     if (found == said.weighed.end() || found->second.size() > most) continue;

@@ -139,6 +139,11 @@ double count_in(std::string_view folded) {
   for (const SaidNumber& found : numbers_in(words)) {
     if (found.pointer == "/parallel/num_gpus") most = std::max(most, found.value);
   }
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {  // "4x L4", and no "8x 7B"
+    const bool times = words[at].is_number() && words[at].unit == "x" && !words[at].stops();
+    const bool board = has_digit(words[at + 1].text) && words[at + 1].unit != "b";
+    if (times && board) most = std::max(most, words[at].number);
+  }
   return most > 0 ? most : is_one(words) ? 1 : 0;
 }
 
@@ -195,7 +200,11 @@ double size_alone(const SaidWords& words) {
                                        "weighs", "its",  "ram",  "only"};
   double found = 0;
   for (std::size_t at = 0; at < words.size(); ++at) {
-    const SaidWord& word = words[at];
+    SaidWord word = words[at];
+    if (word.unit.starts_with("x")) {  // "1x48gb"
+      const SaidWords behind = split(word.unit.substr(1));
+      if (behind.size() == 1 && behind.front().is_number()) word = behind.front();
+    }
     const bool apart = word.is_bare() && at + 1 < words.size() && words[at + 1].text == "gb";
     const bool tied = word.is_number() && (word.unit == "gb" || word.unit == "g" || word.unit == "gib");
     if ((!apart && !tied) || word.number < 4 || word.number > 300) continue;

@@ -15,7 +15,9 @@ struct Row {
   std::string_view phrases;
 };
 constexpr Row rows[] = {
-    {"en", Means::denies_before, "no, without, not, instead, disable, disabled, disabling, w o"},
+    {"en", Means::denies_before,
+     "no, without, not, instead, disable, disabled, disabling, w o, turn off, turned off, turning off, switch off, "
+     "switched off, switching off"},
     {"en", Means::denies_behind,
      "off, false, disabled, not enabled, not used, not active, not activated, turned off, switched off"},
     {"en", Means::checkpointing,
@@ -24,7 +26,8 @@ constexpr Row rows[] = {
     {"en", Means::full, "fft"},
     {"en", Means::whole_step, "effective*, global*, total*, overall*"},
     {"en", Means::one, "single, one, 1x"},
-    {"en", Means::filler, "of, is, to, at, about, around, as, was, set, up, a"},
+    {"en", Means::rather, "or, vs, versus, instead of, rather than, over, compared to, compared with"},
+    {"en", Means::filler, "from, of, is, to, at, about, around, as, was, set, up, a"},
     {"en", Means::free, "free, available, usable, left"},
     {"en", Means::how_many, "how many"},
     {"en", Means::card, "gpu, card, nvidia, rtx"},
@@ -46,6 +49,7 @@ constexpr Row rows[] = {
     {"de", Means::rank, "rang"},
     {"de", Means::cards, "karten, grafikkarten"},
     {"de", Means::one, "eine, einer, einem"},
+    {"de", Means::rather, "oder, statt, anstatt, anstelle von, gegenüber, gegen"},
     {"de", Means::filler, "von, ist, bei, auf"},
     {"de", Means::free, "frei"},
     {"de", Means::how_many, "wie viele, wieviele"},

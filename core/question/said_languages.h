@@ -25,6 +25,7 @@ enum class Means {
   rank,
   cards,     ///< stands behind a number of cards
   one,       ///< one card
+  rather,    ///< stands between two of which one is taken: "instead of"
   filler,    ///< may stand between a name and its number: "von"
   free,      ///< stands behind the part of a card that is left
   how_many,  ///< asks for a number of what stands behind it

@@ -56,6 +56,7 @@ std::string_view key_of(std::string_view pointer) { return pointer.substr(pointe
 
 // "use_dora" and its like: a name of its own that turns a flag on.
 bool read_variants(const SaidWords& words, SaidRequest& out) {
+  constexpr std::size_t most_words = 60;
   bool found = false;
   for (const recipe::Field& field : recipe::field_table()) {
     const std::string_view key = key_of(field.pointer);
@@ -63,7 +64,12 @@ bool read_variants(const SaidWords& words, SaidRequest& out) {
     const std::string name(key.substr(4));
     for (const std::string& said : {name, "q" + name}) {
       if (!affirms(words, said)) continue;
-      out.values[std::string(field.pointer)] = true;
+      // "DoRA instead of LoRA" holds it against the run without it.
+      if (weighs(words) && says(words, "lora") && words.size() <= most_words) {
+        out.weighed[std::string(field.pointer)] = {true, false};
+      } else {
+        out.values[std::string(field.pointer)] = true;
+      }
       found = true;
     }
   }

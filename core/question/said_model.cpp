@@ -1,9 +1,11 @@
 // Which model a text names.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/facts.h"
 #include "core/json/ascii.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_request.h"
@@ -141,14 +143,19 @@ std::string begun(const std::vector<std::string_view>& words, const run::Catalog
     for (std::size_t first = 0; first + count <= words.size(); ++first) {
       const std::string begin = ascii::lower(joined(words, first, first + count, "-")) + "-";
       if (begin.size() <= shortest) continue;
-      const run::ModelEntry* found = nullptr;
+      // Of several that begin so, the one that is meant where no size is said: "Mixtral" is the 8x7B.
+      const double meant = diagnosis::parameters_in_name(begin.substr(0, begin.size() - 1));
+      const run::ModelEntry *found = nullptr, *usual = nullptr;
       bool several = false;
       for (auto name = catalog.names.lower_bound(begin);
            name != catalog.names.end() && name->first.compare(0, begin.size(), begin) == 0; ++name) {
         const run::ModelEntry* one = &catalog.models[name->second];
         several = several || (found != nullptr && found != one);
         found = one;
+        const double size = static_cast<double>(one->preset.parameters);
+        if (usual == nullptr && meant > 0 && std::abs(size / meant - 1) < 0.02) usual = one;
       }
+      if (several && usual != nullptr) return usual->preset.hf_id;
       if (found != nullptr && !several) return found->preset.hf_id;
     }
   }

@@ -4,6 +4,7 @@
 
 #include "core/json/rounding.h"
 #include "core/question/said_languages.h"
+#include "core/question/said_words.h"
 
 namespace plimsoll::question {
 
@@ -241,6 +242,20 @@ bool is_of_a_whole_step(const SaidWords& words, std::size_t at, std::size_t coun
   return false;
 }
 
+// Words at `at` between the two numbers of "rank 64 instead of 16", "from 2k to 8k context", "batch 1 or 4"; 0: none.
+std::size_t between_numbers(const SaidWords& words, std::size_t at) {
+  if (at < words.size() && words[at].text == "to") return 1;
+  return rather_at(words, at);
+}
+
+// Whether the number at `at` has a name of its own, or belongs to a card.
+bool is_of_another(const SaidWords& words, std::size_t at, std::string_view pointer) {
+  if (at + 1 >= words.size() || words[at].stops()) return false;
+  std::size_t count = 0;
+  const Named* behind = longest_at(words, at + 1, false, count);
+  return words[at + 1].is_number() || (behind != nullptr && behind->pointer != pointer);
+}
+
 double size_of(const SaidWord& word) {
   return word.unit.substr(0, 1) == "k" ? word.number * 1024 : word.number;
 }
@@ -249,10 +264,10 @@ double size_of(const SaidWord& word) {
 
 std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   std::vector<SaidNumber> found;
-  std::vector<bool> taken(words.size());
+  std::vector<std::string_view> taken(words.size());
   const auto take = [&](std::size_t at, std::string_view pointer) {
-    if (taken[at] || !can_be(pointer, words[at])) return false;
-    taken[at] = true;
+    if (!taken[at].empty() || !can_be(pointer, words[at])) return false;
+    taken[at] = pointer;
     found.push_back({pointer, size_of(words[at])});
     return true;
   };
@@ -275,7 +290,19 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
     else
       at += count - 1;
   }
-  constexpr std::size_t most_words = 60;
+  constexpr std::size_t most_words = 60, longest_between = 2;
+  const auto take_other = [&](std::size_t at, std::size_t other) {
+    const std::string_view pointer = taken[at];
+    if (other < words.size() && words[other].is_number() && !is_of_another(words, other, pointer))
+      take(other, pointer);
+  };
+  for (std::size_t at = 0; words.size() <= most_words && at < words.size(); ++at) {
+    if (taken[at].empty() || taken[at] == cards || taken[at] == effective_batch) continue;
+    if (const std::size_t count = between_numbers(words, at + 1); count > 0) take_other(at, at + 1 + count);
+    for (std::size_t count = 1; count <= longest_between && count < at; ++count) {
+      if (between_numbers(words, at - count) == count) take_other(at, at - count - 1);
+    }
+  }
   const bool open = std::none_of(found.begin(), found.end(), [](const SaidNumber& one) {
     return one.pointer == length || one.pointer == completion || one.pointer == prompt;
   });

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/json/ascii.h"
 #include "core/question/said_methods.h"
@@ -41,14 +42,28 @@ bool names_an_optimizer(std::string_view word) {
   });
 }
 
-bool is_of_bits(const SaidWords& words, std::size_t at, double bits) {
-  if (words[at].number != bits) return false;
-  return words[at].unit == "bit" || (words[at].is_bare() && phrase_at(words, at + 1, "bit") > 0);
+// The words around `at` that may be of the same name: up to what stands between two of which one is taken.
+std::pair<std::size_t, std::size_t> name_around(const SaidWords& words, std::size_t at) {
+  constexpr std::size_t reach = 3;
+  std::size_t first = at > reach ? at - reach : 0, end = std::min(words.size(), at + reach + 1);
+  for (std::size_t i = first; i < at; ++i) {
+    const std::size_t count = words[i].text == "to" ? 1 : rather_at(words, i);
+    if (count > 0) first = std::min(at, i + count);
+  }
+  for (std::size_t i = at + 1; i < end; ++i) {
+    if (words[i].text == "to" || rather_at(words, i) > 0) end = i;
+  }
+  return {first, end};
 }
 
 // How well an optimizer's name is said around the word at `at`: its parts, less those that are not there.
 int likeness_of(std::string_view id, const SaidWords& words, std::size_t at, bool eight) {
-  const std::size_t first = at > 3 ? at - 3 : 0, end = std::min(words.size(), at + 4);
+  const auto [first, end] = name_around(words, at);
+  // "AdamW or 8-bit AdamW": of two that are weighed each has its own words.
+  if (weighs(words)) {
+    eight = false;
+    for (std::size_t i = first; i < end; ++i) eight = eight || is_of_bits(words, i, 8);
+  }
   int like = 0;
   const Parts parts = id_parts(id);
   if (std::find(parts.begin(), parts.end(), optimizer_part(words[at].text)) == parts.end()) return 0;
@@ -101,50 +116,12 @@ void set_optimizer(const std::string& id, SaidRequest& out) {
   out.methods.emplace_back("Full fine-tuning");
 }
 
-bool weighs_types(const SaidWords& words, std::size_t at) {
-  constexpr std::string_view between[] = {"or", "vs", "versus", "oder", "还是"};
-  const auto is_between = [&](std::size_t i) {
-    return i < words.size() &&
-           std::find(std::begin(between), std::end(between), words[i].text) != std::end(between);
-  };
-  return is_between(at + 1) || (at > 0 && is_between(at - 1));
-}
-
-// "fp32", "32-bit", "full precision": of the weights, where no optimizer, gradient or loss stands behind it.
-std::size_t wide_weights(const SaidWords& words) {
-  constexpr std::string_view others[] = {"optim", "state", "adam", "lion",   "grad", "logit", "accum",
-                                         "loss",  "norm",  "redu", "moment", "head", "adapt", "comput"};
-  const auto is_other = [&](std::size_t i) {
-    return i < words.size() && std::any_of(std::begin(others), std::end(others), [&](std::string_view stem) {
-             return words[i].text.starts_with(stem);
-           });
-  };
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    std::size_t count = is_of_bits(words, at, 32) ? words[at].is_bare() ? 2 : 1 : 0;
-    for (const std::string_view name : {"fp32", "float32", "full precision", "single precision",
-                                        "volle genauigkeit", "einfache genauigkeit", "全精度", "单精度"})
-      count = std::max(count, phrase_at(words, at, name));
-    if (count == 0 || !affirms_at(words, at)) continue;
-    const bool before = at > 0 && is_other(at - 1) && !words[at - 1].stops();
-    const bool behind = is_other(at + count) && !words[at + count - 1].stops();
-    if (!before && !behind) return at;
-  }
-  return words.size();
-}
-
-// "bf16 mixed precision", "AMP": autocast over weights in fp32.
-bool mixes_types(const SaidWords& words) {
-  constexpr std::string_view names[] = {"mixed precision", "amp",
-                                        "autocast",        "混合精度",
-                                        "混合 精度",       "混合精密度",
-                                        "혼합 정밀도",     "precisión mixta",
-                                        "précision mixte", "precisione mista",
-                                        "precisão mista",  "gemischte* genauigkeit"};
-  return std::any_of(std::begin(names), std::end(names),
-                     [&](std::string_view name) { return affirms(words, name); });
-}
-
 }  // namespace
+
+bool is_of_bits(const SaidWords& words, std::size_t at, double bits) {
+  if (words[at].number != bits) return false;
+  return words[at].unit == "bit" || (words[at].is_bare() && phrase_at(words, at + 1, "bit") > 0);
+}
 
 EightBits eight_bits(const SaidWords& words) {
   EightBits found;
@@ -172,44 +149,27 @@ std::string_view as_written(const diagnosis::Text& text, const SaidWord& word) {
   return std::string_view(text.lines).substr(at, word.text.size());
 }
 
-void read_precision(const SaidWords& words, SaidRequest& out) {
-  if (words.size() > longest_asked) return;
-  const bool bf16 = affirms(words, "bf16") || affirms(words, "bfloat16");
-  const bool fp16 = affirms(words, "fp16") || affirms(words, "float16");
-  const std::size_t wide = wide_weights(words);
-  const bool packed = out.values.count("/quantization/load_in_4bit") != 0;
-  if (wide < words.size() && (bf16 || fp16) && weighs_types(words, wide)) {
-    out.weighed["/model_args/dtype"] = {"float32", bf16 ? "bfloat16" : "float16"};
-  } else if (wide < words.size() && !packed) {
-    const bool mixed = mixes_types(words) || says(words, "mixed") || says(words, "master");
-    out.values["/model_args/dtype"] = "float32";
-    if (!mixed && !bf16 && !fp16) out.values["/training/bf16"] = false;
-  }
-  // Mixed precision of PyTorch and of the Trainer keeps the weights in fp32; DeepSpeed casts them, and keeps a copy.
-  const auto strategy = out.values.find("/parallel/strategy");
-  const bool casts = strategy != out.values.end() && strategy->second.get<std::string>().starts_with("zero");
-  const bool all = out.methods.size() == 1 && out.methods.front() == "Full fine-tuning";
-  if (mixes_types(words) && all && !casts && out.weighed.count("/model_args/dtype") == 0)
-    out.values["/model_args/dtype"] = "float32";
-  if (bf16 != fp16) out.values[bf16 ? "/training/bf16" : "/training/fp16"] = true;
-  // Only optimizers have a type of 8 bits in floating point; what else is named so is not replayed.
-  if (affirms(words, "fp8")) out.unread.emplace_back("FP8");
-}
-
 void read_optimizer(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
   const bool eight = eight_bits(words).optimizer;
   std::vector<json::Json> found;
   bool named = false;
   for (std::size_t at = 0; at < words.size(); ++at) {
-    if (!names_an_optimizer(words[at].text) || !affirms_at(words, at)) continue;
+    // "Lion instead of AdamW" names both.
+    const bool other = at > 1 && phrase_at(words, at - 2, "instead of") > 0;
+    if (!names_an_optimizer(words[at].text) || (!affirms_at(words, at) && !other)) continue;
     named = true;
     const std::string id(optimizer_at(words, at, eight));
     const bool known = std::find(found.begin(), found.end(), json::Json(id)) != found.end();
     if (!id.empty() && !known) found.emplace_back(id);
   }
-  const bool weighed = says(words, "or") || says(words, "vs") || says(words, "versus") || says(words, "oder");
-  if (found.size() == 2 && weighed && words.size() <= longest_asked) {
+  if (found.size() == 2 && weighs(words) && words.size() <= longest_asked) {
     out.weighed["/training/optim"] = found;
+    return;
+  }
+  // "What would 8-bit Adam save me?" is held against what is taken where nothing is said.
+  const bool plain = found.size() == 1 && recipe::plain_adamw(found.front().get<std::string>());
+  if (found.size() == 1 && !plain && asks_what_it_brings(words)) {
+    out.weighed["/training/optim"] = {"adamw_torch", found.front()};
     return;
   }
   // Plain AdamW is what is taken where nothing is said, and what stands beside Muon is for what Muon leaves out.
@@ -221,37 +181,6 @@ void read_optimizer(const diagnosis::Text& text, const SaidWords& words, SaidReq
   if (!named && optimizer && says(words, "paged"))
     out.values["/training/optim"] = eight ? "paged_adamw_8bit" : "paged_adamw_32bit";
   if (!named) read_unknown_optimizer(text, words, out);
-}
-
-void read_offload(const SaidWords& words, SaidRequest& out) {
-  if (words.size() > longest_asked) return;
-  const auto at = std::find_if(words.begin(), words.end(), [](const SaidWord& word) {
-    return word.text.starts_with("offload") || word.text.starts_with("ausgelagert") ||
-           word.text.find("卸载") != std::string_view::npos;
-  });
-  if (at == words.end() || !affirms_at(words, static_cast<std::size_t>(at - words.begin()))) return;
-  const auto near = [&](std::string_view stem) {
-    const auto first = words.begin() + std::max<std::ptrdiff_t>(0, at - words.begin() - 3);
-    const auto last =
-        words.begin() + std::min<std::ptrdiff_t>(words.end() - words.begin(), at - words.begin() + 4);
-    return std::any_of(first, last, [&](const SaidWord& word) { return word.text.starts_with(stem); });
-  };
-  const auto found = out.values.find("/parallel/strategy");
-  const std::string strategy = found == out.values.end() ? "" : found->second.get<std::string>();
-  const bool optimizer = near("optim") || near("优化器");
-  if (near("activation")) {
-    out.values["/training/activation_offloading"] = true;
-  } else if (strategy.starts_with("zero")) {
-    out.values["/parallel/zero_optimization/offload_optimizer/device"] = "cpu";
-    if (strategy == "zero3" && !optimizer)
-      out.values["/parallel/zero_optimization/offload_param/device"] = "cpu";
-  } else if (strategy == "fsdp") {
-    out.values["/parallel/fsdp_config/offload_params"] = true;
-  } else if (optimizer) {
-    out.values["/training/optimizer_offload"] = "states";
-  } else {
-    out.unread.emplace_back("what is offloaded to the host (with ZeRO, FSDP or of the optimizer)");
-  }
 }
 
 }  // namespace plimsoll::question

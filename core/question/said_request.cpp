@@ -9,6 +9,7 @@
 #include "core/exchange/versions.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/question/said_asked.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_languages.h"
 #include "core/question/said_log.h"
@@ -51,10 +52,11 @@ const std::vector<Words>& switches() {
   return rows;
 }
 
-// "Will flash attention help?", "lohnt sich", "有用吗": with it and without is asked for.
+}  // namespace
+
 bool asks_what_it_brings(const SaidWords& words) {
-  constexpr std::string_view stems[] = {"help",  "save",   "worth", "reduc", "matter",
-                                        "hilft", "bringt", "lohnt", "spar"};
+  constexpr std::string_view stems[] = {"help", "save",    "worth", "reduc",  "matter", "increas", "affect",
+                                        "let",  "benefit", "hilft", "bringt", "lohnt",  "spar"};
   return words.size() <= most_asking_words &&
          std::any_of(words.begin(), words.end(), [&](const SaidWord& word) {
            for (const std::string_view part : {"有用", "有帮助", "节省", "省多少"}) {
@@ -64,6 +66,8 @@ bool asks_what_it_brings(const SaidWords& words) {
                               [&](std::string_view stem) { return word.text.starts_with(stem); });
          });
 }
+
+namespace {
 
 void read_switches(const SaidWords& words, SaidRequest& out) {
   for (const auto& [phrase, pointer, value, brief] : switches()) {
@@ -234,6 +238,10 @@ const run::ModelEntry* usual_model(double billions, const run::Catalog& catalog)
 bool asks_for_a_model(const SaidWords& words) {
   const bool most = says(words, "biggest") || says(words, "largest") || says(words, "max");
   if (most && (says(words, "model") || says(words, "llm"))) return true;
+  for (const std::string_view phrase : {"what can i train", "what can i fine tune", "what can i finetune",
+                                        "was kann ich trainieren", "was kann ich damit trainieren"}) {
+    if (says(words, phrase)) return true;
+  }
   constexpr std::string_view asked[] = {"which", "what", "welche", "welches", "welchem"};
   for (std::size_t at = 0; at + 1 < words.size(); ++at) {
     const std::string_view what = words[at + 1].text;
@@ -306,7 +314,11 @@ bool asks(std::string_view folded) {
       if (!code && (chinese || blanks >= 2)) return true;
     }
   }
-  return false;
+  // A line and no more than that, whose mark was left out.
+  constexpr std::size_t longest_line = 200;
+  const std::string_view line = ascii::trim(folded);
+  return line.size() <= longest_line && line.find_first_of("\n{=") == std::string_view::npos &&
+         diagnosis::opens_a_question(line);
 }
 
 bool has_subject(const SaidRequest& said) {
@@ -368,6 +380,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_text_only(words, out);
   read_numbers(words, out);
   read_in_use(words, out);
+  read_asked(words, out);
   read_log(words, catalog, out);
   name_the_unknown(catalog, out);
   return out;

@@ -32,13 +32,16 @@ struct SaidRequest {
   bool method = false;               ///< it says whether adapters or all weights are trained
   std::vector<std::string> methods;  ///< all that it speaks of; `values` have the first
   std::vector<SaidCards> cards;
-  double card_bytes = 0;        ///< "a 24GB card", where none has a name
-  double billions = 0;          ///< "a 13B", where no model is named
-  std::string like;             ///< a model that is called so large: taken for an answer, never for evidence
-  std::string unknown_model;    ///< "Nemotron Nano 9B": a name that no model has
-  std::string unknown_card;     ///< "RTX A2000": a name that no card has
-  bool any_model = false;       ///< "the biggest model that fits" is asked for
-  bool asks_how_many = false;   ///< of the one card that it names are needed
+  double card_bytes = 0;       ///< "a 24GB card", where none has a name
+  double billions = 0;         ///< "a 13B", where no model is named
+  std::string like;            ///< a model that is called so large: taken for an answer, never for evidence
+  std::string unknown_model;   ///< "Nemotron Nano 9B": a name that no model has
+  std::string unknown_card;    ///< "RTX A2000": a name that no card has
+  bool any_model = false;      ///< "the biggest model that fits" is asked for
+  bool asks_how_many = false;  ///< of the one card that it names are needed
+  bool asks_price = false, asks_time = false;  ///< what it costs, how long it takes
+  double hours = 0;                            ///< for which a price is asked; 0: not said
+  double measured_bytes = 0;    ///< what somebody saw, and asks whether it is right; 0: nothing
   bool model_parallel = false;  ///< tensor or pipeline parallelism, which no replay knows
   /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
   std::map<std::string, std::vector<json::Json>> weighed;

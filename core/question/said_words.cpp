@@ -234,4 +234,15 @@ bool affirms(const SaidWords& words, std::string_view phrase) {
   return false;
 }
 
+std::size_t rather_at(const SaidWords& words, std::size_t at) {
+  return at < words.size() ? longest_of(words, at, Means::rather) : 0;
+}
+
+bool weighs(const SaidWords& words) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (rather_at(words, at) > 0) return true;
+  }
+  return says(words, "from") && says(words, "to");
+}
+
 }  // namespace plimsoll::question

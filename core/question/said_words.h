@@ -33,4 +33,9 @@ bool says(const SaidWords& words, std::string_view phrase);
 /// The same, and nobody says "no", "ohne", "没有" or "off" beside it, in a language that said_languages.cpp knows.
 bool affirms(const SaidWords& words, std::string_view phrase);
 
+/// How many words at `at` stand between two of which one is taken: "instead of" 2; 0: none.
+std::size_t rather_at(const SaidWords& words, std::size_t at);
+/// "A or B", "A instead of B", "switching from A to B": two are held against each other.
+bool weighs(const SaidWords& words);
+
 }  // namespace plimsoll::question

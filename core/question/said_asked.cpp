@@ -1,0 +1,132 @@
+#include "core/question/said_asked.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+#include "core/diagnosis/signs.h"
+
+namespace plimsoll::question {
+
+namespace {
+
+using diagnosis::size_text;
+
+constexpr std::size_t longest_beside = 60;
+
+bool begins(const SaidWords& words, std::size_t from, std::size_t to,
+            std::span<const std::string_view> stems) {
+  for (std::size_t at = from; at < std::min(to, words.size()); ++at) {
+    if (std::any_of(stems.begin(), stems.end(),
+                    [&](std::string_view stem) { return words[at].text.starts_with(stem); }))
+      return true;
+  }
+  return false;
+}
+
+// Gibibytes of the number at `at`, "31 GB" or "22.3gb"; 0: it is no size. `behind`: the word that follows it.
+double size_at(const SaidWords& words, std::size_t at, std::size_t& behind) {
+  constexpr std::string_view units[] = {"g", "gb", "gib", "gigs"};
+  const auto is_unit = [&](std::string_view word) {
+    return std::find(std::begin(units), std::end(units), word) != std::end(units);
+  };
+  const bool apart = words[at].is_bare() && at + 1 < words.size() && is_unit(words[at + 1].text);
+  if (!apart && !(words[at].is_number() && is_unit(words[at].unit))) return 0;
+  behind = at + (apart ? 2 : 1);
+  return words[at].number;
+}
+
+// "I measured 31 GB, is that right?", "45 GiB peak, normal?": what was seen, and a doubt about it.
+void read_measured(const SaidWords& words, SaidRequest& out) {
+  constexpr std::string_view doubts[] = {"right",   "normal", "expect", "plausib",  "correct",
+                                         "realis",  "sense",  "ok",     "stimmt",   "richtig",
+                                         "glaubha", "erwart", "legit",  "accurate", "reasonab"};
+  constexpr std::string_view seen[] = {"measur", "observ", "peak", "show", "see",   "saw",   "use",
+                                       "using",  "usage",  "get",  "got",  "repor", "gemes", "zeigt"};
+  constexpr std::string_view where[] = {"peak", "used", "usage", "nvidia"};
+  constexpr std::size_t before = 4, after = 2;
+  if (!begins(words, 0, words.size(), doubts)) return;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    std::size_t behind = 0;
+    const double size = size_at(words, at, behind);
+    const bool told = begins(words, at > before ? at - before : 0, at, seen) ||
+                      begins(words, behind, behind + after, where);
+    if (size == 0 || !told) continue;
+    out.measured_bytes = size * 1024 * 1024 * 1024;
+    // It is no size of a card then.
+    if (out.card_bytes == out.measured_bytes) out.card_bytes = 0;
+    return;
+  }
+}
+
+std::string dollars(double amount) {
+  char text[32];
+  std::snprintf(text, sizeof text, "$%.2f", amount);
+  return text;
+}
+
+std::string plainly(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+std::string price_of(const SaidRequest& said, const Way& way) {
+  std::string out;
+  if (way.usd_per_hour == 0) {
+    out = " A price needs a card with an offer that is known.";
+  } else {
+    out = " The lowest price that is known for it is " + dollars(way.usd_per_hour) + " an hour";
+    if (said.hours > 0)
+      out += ", " + dollars(said.hours * way.usd_per_hour) + " for " + plainly(said.hours) + " hours";
+    out += ".";
+  }
+  return out;
+}
+
+std::string held_against(double seen, const Way& way) {
+  const std::string said = " You saw " + size_text(seen) + ": ";
+  const std::string most = size_text(way.device);
+  if (seen < 0.95 * way.needed)
+    return said + "that is below what this run needs, so it is not the same run as is taken here.";
+  if (seen <= 1.05 * way.device)
+    return said + "that is in keeping with it. With what PyTorch keeps in its cache nvidia-smi shows about " +
+           most + ".";
+  return said + "more than this run accounts for, of which nvidia-smi shows about " + most +
+         ". Longer samples, a larger micro-batch, checkpointing that is off, a cache in pieces or another process "
+         "make up such a difference.";
+}
+
+}  // namespace
+
+void read_asked(const SaidWords& words, SaidRequest& out) {
+  if (words.size() > longest_beside) return;
+  read_measured(words, out);
+  constexpr std::string_view prices[] = {"cost",   "price", "pricing", "dollar", "usd",
+                                         "expens", "koste", "preis",   "费用",   "多少钱"};
+  constexpr std::string_view memory[] = {"memory", "vram", "gb", "gib", "speicher", "显存"};
+  constexpr std::string_view hours[] = {"hour", "hr", "stunde", "小时"};
+  constexpr std::string_view lengths[] = {"context", "seq", "sample", "can", "a", "text", "length"};
+  // "What would DoRA cost me in memory" asks for no money.
+  out.asks_price = begins(words, 0, words.size(), prices) && !begins(words, 0, words.size(), memory);
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (words[at].is_number() && (words[at].unit == "h" || begins(words, at + 1, at + 2, hours)))
+      out.hours = words[at].number;
+    const bool how_long = phrase_at(words, at, "how long") > 0 && !begins(words, at + 2, at + 3, lengths);
+    out.asks_time = out.asks_time || how_long || phrase_at(words, at, "how many hours") > 0 ||
+                    phrase_at(words, at, "wie lange") > 0;
+  }
+}
+
+std::string told_beside(const SaidRequest& said, const Way& way) {
+  std::string out;
+  if (said.measured_bytes > 0) out += held_against(said.measured_bytes, way);
+  if (said.asks_price) out += price_of(said, way);
+  if (said.asks_time || (said.asks_price && said.hours == 0))
+    out +=
+        " How long the run takes is not answered here: it depends on how many samples there are and how long they "
+        "are, which a report of the request takes into account.";
+  return out;
+}
+
+}  // namespace plimsoll::question

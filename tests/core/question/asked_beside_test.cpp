@@ -1,0 +1,109 @@
+// What people ask in passing: one value instead of another, what it saves, what it costs, whether a figure is right.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/diagnosis/diagnosis.h"
+#include "core/question/answers.h"
+#include "core/question/pasted_case.h"
+#include "core/question/said_request.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::question {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+SaidRequest read_line(const std::string& text) {
+  return said_request(diagnosis::clean(text), diagnosis::catalog());
+}
+std::string answered_beside(const std::string& text) {
+  return answer(read_line(text), diagnosis::catalog()).words;
+}
+std::vector<json::Json> weighed_of(const std::string& text, const std::string& pointer) {
+  const SaidRequest said = read_line(text);
+  const auto found = said.weighed.find(pointer);
+  return found == said.weighed.end() ? std::vector<json::Json>() : found->second;
+}
+
+TEST(AskedBeside, OneNumberInsteadOfAnotherWeighsBoth) {
+  using Values = std::vector<json::Json>;
+  EXPECT_EQ(weighed_of("QLoRA of Llama 3.1 8B on a 4090, rank 64 instead of 16?", "/peft/r"),
+            (Values{64, 16}));
+  EXPECT_EQ(weighed_of("Llama 3.1 8B LoRA: rank from 128 to 16, does it help?", "/peft/r"),
+            (Values{128, 16}));
+  EXPECT_EQ(weighed_of("mistral 7b lora 4090 bs 1 or 4?", "/training/per_device_train_batch_size"),
+            (Values{1, 4}));
+  EXPECT_EQ(weighed_of("from 2k to 8k context on a qwen2.5 7b lora?", "/training/max_length"),
+            (Values{8192, 2048}));
+  EXPECT_TRUE(
+      weighed_of("Mistral 7B LoRA, batch 4 or 2 4090s?", "/training/per_device_train_batch_size").empty());
+}
+
+TEST(AskedBeside, AnOptimizerIsHeldAgainstTheOneItReplaces) {
+  using Values = std::vector<json::Json>;
+  EXPECT_EQ(weighed_of("adamw vs adamw_8bit, full ft llama 3.2 3b", "/training/optim").size(), 2U);
+  EXPECT_EQ(weighed_of("what would 8-bit Adam save me on llama 3.1 8b", "/training/optim"),
+            (Values{"adamw_torch", "adamw_8bit"}));
+  EXPECT_EQ(weighed_of("lion instead of adamw for full ft of llama 3.2 1b", "/training/optim").size(), 2U);
+  EXPECT_EQ(weighed_of("full ft of llama 3.2 1b, bf16 instead of fp32?", "/model_args/dtype").size(), 2U);
+}
+
+TEST(AskedBeside, AQuestionWithoutItsMarkIsOneAndReportsNoFailure) {
+  const auto failures = [](const char* text) { return diagnosis::explained(text).reading.messages.size(); };
+  EXPECT_EQ(failures("does it fit if I use rank 64 instead of 16"), 0U);
+  EXPECT_EQ(failures("if we turn off gradient checkpointing does qwen2.5-7b qlora still fit on the 4090s?"),
+            0U);
+  EXPECT_EQ(failures("it is out of memory"), 1U);
+  EXPECT_TRUE(asks("what would 8-bit adam save me on llama 3.1 8b"));
+  EXPECT_FALSE(asks("model = load(\"x\")"));
+}
+
+TEST(AskedBeside, AFigureThatWasSeenIsHeldAgainstTheRun) {
+  EXPECT_THAT(answered_beside("I measured 31 GB with LoRA of Mistral 7B on an A100 40GB, is that right?"),
+              HasSubstr("You saw 31.00 GiB: more than this run accounts for"));
+  const std::string seen = "im seeing 18gb in nvidia-smi for mistral 7b qlora, normal?";
+  EXPECT_THAT(answered_beside(seen), Not(HasSubstr("a card of")));
+  EXPECT_THAT(answered_beside(seen), HasSubstr("You saw 18.00 GiB"));
+  EXPECT_THAT(answered_beside("Mistral 7B LoRA on a card with 18gb, is that right?"),
+              Not(HasSubstr("You saw")));
+}
+
+TEST(AskedBeside, APriceIsOfAnHourAndOfThoseThatAreSaid) {
+  const std::string told_of =
+      answered_beside("How much does it cost to fine-tune Llama 3.1 8B with LoRA on an H100 for 3 hours?");
+  EXPECT_THAT(told_of, HasSubstr("The lowest price that is known for it is $"));
+  EXPECT_THAT(told_of, HasSubstr(" for 3 hours."));
+  EXPECT_THAT(answered_beside("price for a LoRA of Llama 3.1 8B on an H100?"),
+              HasSubstr("How long the run takes is not answered"));
+  EXPECT_THAT(answered_beside("What would DoRA instead of LoRA cost me in memory on Mistral-7B?"),
+              Not(HasSubstr("$")));
+  EXPECT_THAT(answered_beside("how long a context fits for llama 3.1 8b qlora on a 3090"),
+              Not(HasSubstr("How long the run")));
+}
+
+TEST(AskedBeside, AFamilyAloneIsItsUsualModel) {
+  EXPECT_EQ(read_line("Mixtral QLoRA").model, "mistralai/Mixtral-8x7B-v0.1");
+  EXPECT_EQ(read_line("Mixtral 8x22B lora on 8xH100").model, "Mixtral-8x22B");
+}
+
+TEST(AskedBeside, CardsAreCountedApartFromTheirName) {
+  EXPECT_EQ(read_line("Can 4x L4 fine-tune Qwen2.5-14B with FSDP and LoRA?").values["/parallel/num_gpus"],
+            json::Json(4));
+  EXPECT_EQ(read_line("llama 3.1 70b qlora on 1x48gb").card_bytes, 48.0 * 1024 * 1024 * 1024);
+}
+
+// A disk is read as one, and said not to be priced as one; who cannot offload to it has not.
+TEST(AskedBeside, WhatGoesToADiskIsNoHostMemory) {
+  const std::string plan =
+      "DeepSpeed ZeRO-3 with NVMe offload for full fine-tuning of Llama-3.1-70B on 8 A100 80GB?";
+  EXPECT_EQ(read_line(plan).values["/parallel/zero_optimization/offload_param/device"], json::Json("nvme"));
+  EXPECT_THAT(answered_beside(plan), HasSubstr("NVMe is not priced as such"));
+  EXPECT_THAT(answered_beside("LoRA of Llama-3.1-8B on a 4090 with NVMe offload?"),
+              HasSubstr("not read and not counted: what is"));
+}
+
+}  // namespace
+}  // namespace plimsoll::question
