@@ -13,11 +13,13 @@ const axe = (page: Page, scheme: Scheme = "light") =>
     ? new AxeBuilder({ page }).withTags(TAGS)
     : new AxeBuilder({ page }).withRules("color-contrast");
 
-/** Every tab in turn: what is closed is not looked at. */
+/** Every tab in turn: what is closed is not looked at. Around the later ones nothing has changed. */
 async function clean(page: Page, scheme?: Scheme): Promise<void> {
-  for (const tab of await page.getByRole("tab").all()) {
+  for (const [place, tab] of (await page.getByRole("tab").all()).entries()) {
     await tab.click();
-    const { violations } = await axe(page, scheme).analyze();
+    const looked = axe(page, scheme);
+    if (place > 0) looked.include("[role=tabpanel]:not([data-closed])");
+    const { violations } = await looked.analyze();
     expect(violations, await tab.innerText()).toEqual([]);
   }
 }

@@ -8,6 +8,24 @@ const asRoot = process.getuid?.() === 0;
 /** Only what hangs takes so long: no test fails because a machine is slow or busy. What is fast is measured by ./dev bench --page. */
 const HANG = 5 * 60_000;
 
+const LAUNCH = {
+  timeout: HANG,
+  executablePath: process.env["PLIMSOLL_CHROMIUM"] ?? "/usr/bin/chromium",
+  args: [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    // Hosts that the tests make up are not on this machine, and Chromium would keep them from framing one that is.
+    "--disable-features=LocalNetworkAccessChecks,PrivateNetworkAccessChecks,BlockInsecurePrivateNetworkRequests",
+    ...(asRoot ? ["--no-sandbox"] : []),
+  ],
+};
+/** Pages of tests live for seconds: of the core only what runs longest is worth optimising. */
+const SHORT_LIVED = "--js-flags=--wasm-tiering-budget=200000000";
+
 export default defineConfig({
   testDir: ".",
   outputDir: "../../test-results",
@@ -22,7 +40,11 @@ export default defineConfig({
   // When the page itself is broken, each test would wait that long to say so.
   maxFailures: 8,
   projects: [
-    { name: "page", testMatch: "*.spec.ts" },
+    {
+      name: "page",
+      testMatch: "*.spec.ts",
+      use: { launchOptions: { ...LAUNCH, args: [...LAUNCH.args, SHORT_LIVED] } },
+    },
     { name: "bench", testMatch: "speed.bench.ts" },
     { name: "screenshots", testMatch: "screenshots.ts" },
   ],
@@ -31,21 +53,7 @@ export default defineConfig({
     viewport: { width: 1280, height: 800 },
     // Storing the whole site costs as much as a small test; who tests that allows it.
     serviceWorkers: "block",
-    launchOptions: {
-      timeout: HANG,
-      executablePath: process.env["PLIMSOLL_CHROMIUM"] ?? "/usr/bin/chromium",
-      args: [
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        // Hosts that the tests make up are not on this machine, and Chromium would keep them from framing one that is.
-        "--disable-features=LocalNetworkAccessChecks,PrivateNetworkAccessChecks,BlockInsecurePrivateNetworkRequests",
-        ...(asRoot ? ["--no-sandbox"] : []),
-      ],
-    },
+    launchOptions: LAUNCH,
   },
   webServer: {
     command: `npx vite preview --config web/vite.config.ts --base /some/where/ --host 127.0.0.1 --port ${port} --strictPort`,
