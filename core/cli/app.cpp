@@ -1,5 +1,6 @@
 #include "core/cli/app.h"
 
+#include <cstdio>
 #include <memory>
 
 #include "core/cli/answer.h"
@@ -9,6 +10,7 @@
 #include "core/cli/input.h"
 #include "core/cli/layout.h"
 #include "core/cli/manual.h"
+#include "core/cli/start.h"
 #include "core/json/near.h"
 #include "core/recipe/recipe.h"
 #include "core/report/report.h"
@@ -339,6 +341,20 @@ int run(const CLI::App& app, const Options& options) {
   }
   print(name == "man" ? manual(app) : completion(app, options.shell));
   return finish(fits);
+}
+
+int start(int argc, const char* const* argv) {
+  Options options;
+  CLI::App app;
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (app.exit(problem) == 0) return fits;
+    std::fputs(near_words(app, argc, argv).c_str(), stderr);
+    return bad_input;
+  }
+  return run(app, options);
 }
 
 }  // namespace plimsoll::cli
