@@ -8,7 +8,9 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
+#include "core/report/advice.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
@@ -25,6 +27,19 @@ inline Json answer_text(std::string_view request) {
   const auto read = json::parse(report_text(request, presets()), errors);
   EXPECT_TRUE(errors.empty()) << "the answer is no strict JSON, for " << request;
   return read.value_or(Json::object());
+}
+
+/// The advice on a request, as text. It is hundreds of reports and many tests ask for the same, so it is kept.
+inline const std::string& advice_text(const std::string& request) {
+  static std::unordered_map<std::string, std::string> known;
+  const auto [place, fresh] = known.try_emplace(request);
+  if (fresh) place->second = advise_text(request, presets());
+  return place->second;
+}
+
+inline Json advice_on(const Json& request) {
+  json::Errors errors;
+  return json::parse(advice_text(json::write(request)), errors).value_or(Json::object());
 }
 
 inline Json answer(const Json& request) { return answer_text(json::write(request)); }

@@ -9,11 +9,6 @@
 namespace plimsoll::report {
 namespace {
 
-Json advised(const Json& request) {
-  json::Errors errors;
-  return json::parse(advise_text(json::write(request), presets()), errors).value_or(Json::object());
-}
-
 Json plan(const Json& advice, std::string_view reading) {
   for (const Json& one : advice.at("gpu").at("plans")) {
     for (const Json& name : one.at("readings")) {
@@ -64,7 +59,7 @@ TEST(Cases, AllFourFilesOfAKeepTheirEffectiveBatchAndNeedOneChangeNotFour) {
   } files[] = {{8, 8, 32, 64}, {4, 8, 32, 32}, {2, 8, 8, 16}, {8, 16, 32, 128}};
   for (const auto& file : files) {
     const Json request = stage(file.batch, file.accumulation, file.rank);
-    const Json advice = advised(request);
+    const Json advice = advice_on(request);
     expect_sound(request, advice);
     EXPECT_EQ(effective_batch(request), file.effective);
     const Json fewest = plan(advice, "fewest");
@@ -78,7 +73,7 @@ TEST(Cases, AllFourFilesOfAKeepTheirEffectiveBatchAndNeedOneChangeNotFour) {
 // The table of a plan stands below what it needs before and after.
 TEST(Cases, WhatAPlansChangesSaveIsAllThatItTakesOff) {
   for (const char* id : {"a-before", "b-before", "c-before", "d-before", "e-before"}) {
-    const Json advice = advised(request_of(id));
+    const Json advice = advice_on(request_of(id));
     ASSERT_FALSE(advice.at("gpu").at("plans").empty()) << id;
     for (const Json& plan : advice.at("gpu").at("plans")) {
       double saved = 0;
@@ -103,7 +98,7 @@ TEST(Cases, OneMoreSampleOfCCostsWhatItTakesOnALargerCard) {
 
 TEST(Cases, BKeepsModelRankAndLengthWhereTheAuthorsCutWasNotEnough) {
   const Json request = request_of("b-before");
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   expect_sound(request, advice);
   const Json same = plan(advice, "same");
   ASSERT_FALSE(same.is_null());
@@ -115,7 +110,7 @@ TEST(Cases, BKeepsModelRankAndLengthWhereTheAuthorsCutWasNotEnough) {
 
 TEST(Cases, CNeedsAnotherOptimizerAndNothingElse) {
   const Json request = request_of("c-before");
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   expect_sound(request, advice);
   const Json fewest = plan(advice, "fewest");
   ASSERT_FALSE(fewest.is_null());
@@ -128,7 +123,7 @@ TEST(Cases, CNeedsAnotherOptimizerAndNothingElse) {
 
 TEST(Cases, DFitsWithoutCuttingTheLengthInHalf) {
   const Json request = request_of("d-before");
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   expect_sound(request, advice);
   // 224 MiB is an fp32 matrix: weights in 16 bits are what the fastest plan begins with.
   const Json fastest = plan(advice, "fastest");
@@ -141,17 +136,17 @@ TEST(Cases, DFitsWithoutCuttingTheLengthInHalf) {
 // TRL loads the base in fp32, and 16 bits of it are enough: no smaller batch and no kernel beside that.
 TEST(Cases, OneChangeThatCostsNothingComesBeforeSeveral) {
   const Json advice =
-      advised({{"model", "qwen2.5-7b"},
-               {"stack", "trl"},
-               {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
-               {"training", {{"per_device_train_batch_size", 4}, {"max_length", 4096}, {"bf16", true}}},
-               {"hardware", {{"gpu", "a100-sxm-40"}}}});
+      advice_on({{"model", "qwen2.5-7b"},
+                 {"stack", "trl"},
+                 {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
+                 {"training", {{"per_device_train_batch_size", 4}, {"max_length", 4096}, {"bf16", true}}},
+                 {"hardware", {{"gpu", "a100-sxm-40"}}}});
   EXPECT_EQ(fixes(advice.at("gpu").at("plans").at(0)), std::vector<std::string>{"sixteen_bit_load"});
 }
 
 TEST(Cases, EFindsTheAuthorsOwnMeasures) {
   const Json request = request_of("e-before");
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   expect_sound(request, advice);
   std::vector<std::string> names = fixes(plan(advice, "fewest"));
   std::sort(names.begin(), names.end());
@@ -162,7 +157,7 @@ TEST(Cases, WhereNothingFitsTheAnswerSaysWhatStandsInTheWay) {
   Json request = request_of("b-before");
   request["hardware"]["gpu"] = "rtx-4060";
   request["locks"] = {"model", "peft", "quantization"};
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   const Json& blocked = advice.at("gpu").at("blocked");
   ASSERT_TRUE(blocked.is_object());
   EXPECT_EQ(blocked.at("component"), "weights");
@@ -172,7 +167,7 @@ TEST(Cases, WhereNothingFitsTheAnswerSaysWhatStandsInTheWay) {
 
 TEST(Cases, RoomToSpareIsOfferedWhereItFits) {
   Json request = request_of("a-after");
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   EXPECT_EQ(advice.at("gpu").at("verdict"), "fits");
   EXPECT_TRUE(advice.at("gpu").at("plans").empty());
   ASSERT_FALSE(advice.at("gpu").at("spend").empty());
@@ -185,13 +180,13 @@ TEST(Cases, WhatTheRunHasAlreadyIsNotOffered) {
   Json request = request_of("a-after");
   request["peft"]["target_modules"] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
                                        "gate_proj", "up_proj", "down_proj"};
-  const Json advice = advised(request);
+  const Json advice = advice_on(request);
   for (const Json& offer : advice.at("gpu").at("spend")) EXPECT_NE(offer.at("fix"), "all_linear");
 }
 
 TEST(Cases, LimitsAreTheLastThatFit) {
   Json request = request_of("a-after");
-  const Json limits = advised(request).at("limits");
+  const Json limits = advice_on(request).at("limits");
   for (const char* field : {"per_device_train_batch_size", "max_length"}) {
     const auto most = limits.at(field).get<uint64_t>();
     Json changed = request;

@@ -12,7 +12,7 @@ namespace {
 using json::Json;
 
 bool is_told(const Json& request, const char* code) {
-  const Json habits = Json::parse(advise_text(json::write(request), presets())).at("habits");
+  const Json habits = advice_on(request).at("habits");
   return std::any_of(habits.begin(), habits.end(),
                      [&](const Json& habit) { return habit.at("code") == code; });
 }

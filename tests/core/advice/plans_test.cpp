@@ -121,8 +121,6 @@ TEST(Advice, ShortSamplesInFewerRowsAreAWayOutThatKeepsTheSamplesOfAStep) {
   EXPECT_EQ(way(ways_out(request), "packing"), nullptr);
 }
 
-Json answered(const Json& request) { return read(advise_text(json::write(request), presets())); }
-
 Json qlora(const char* model, const char* gpu) {
   return {{"model", model},
           {"hardware", {{"gpu", gpu}}},
@@ -144,23 +142,23 @@ TEST(Advice, ExpertsThatWereLinearsBeforeTransformers5ArePackedThere) {
     const Json& changes = plans.empty() ? plans : plans.front().at("changes");
     return changes.size() == 1 ? changes.front().at("pointer").get<std::string>() : "";
   };
-  EXPECT_EQ(only_change(answered(request)), "/versions/transformers");
+  EXPECT_EQ(only_change(advice_on(request)), "/versions/transformers");
   request["stack"] = "axolotl";
-  EXPECT_EQ(only_change(answered(request)), "/quantization/quantize_moe_experts");
+  EXPECT_EQ(only_change(advice_on(request)), "/quantization/quantize_moe_experts");
   request["versions"] = {{"transformers", "4.57"}};
-  EXPECT_TRUE(answered(request).at("gpu").at("plans").empty());  // it fits
+  EXPECT_TRUE(advice_on(request).at("gpu").at("plans").empty());  // it fits
 }
 
 // gpt-oss's experts are one parameter in every release; Unsloth makes linears of them.
 TEST(Advice, WhereNoSettingHelpsUnslothMay) {
-  const Json report = answered(qlora("gpt-oss-20b", "rtx-4090"));
+  const Json report = advice_on(qlora("gpt-oss-20b", "rtx-4090"));
   EXPECT_TRUE(report.at("gpu").at("plans").empty());
   const Json* found = way(report.at("gpu").at("elsewhere"), "with_unsloth");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->at("changes"), Json({{"/stack", "unsloth"}}));
   Json there = qlora("gpt-oss-20b", "rtx-4090");
   there["stack"] = "unsloth";
-  EXPECT_EQ(answered(there).at("gpu").at("verdict"), "fits");
+  EXPECT_EQ(advice_on(there).at("gpu").at("verdict"), "fits");
 }
 
 TEST(Advice, ARentedMachineIsNoNotebook) {
@@ -190,7 +188,7 @@ TEST(Advice, PlansForOldLibrariesHaveTheWiderBandOfTheirReports) {
 }
 
 Json fixes_of(const Json& request) {
-  const Json advice = read(advise_text(json::write(request), presets()));
+  const Json advice = advice_on(request);
   return advice.contains("fixes") ? advice.at("fixes") : Json::array();
 }
 std::vector<Json> fixes_called(const Json& all, std::string_view id) {
@@ -296,15 +294,15 @@ TEST(Advice, ForTheChosenCardAloneSaysOfItWhatTheWholeAdviceSays) {
   Json request = {{"model", "llama-3.2-1b"},
                   {"training", {{"per_device_train_batch_size", 32}, {"max_length", 4096}, {"bf16", true}}},
                   {"hardware", {{"gpu", "rtx-4090"}}}};
-  const Json whole = read(advise_text(json::write(request), presets()));
+  const Json whole = advice_on(request);
   request["want"] = {"gpu_only"};
-  const Json alone = read(advise_text(json::write(request), presets()));
+  const Json alone = advice_on(request);
   EXPECT_FALSE(whole.at("gpu").at("plans").empty());
   EXPECT_EQ(alone.at("gpu"), whole.at("gpu"));
   EXPECT_EQ(alone.at("fixes"), whole.at("fixes"));
   EXPECT_TRUE(alone.at("tiers").empty());
   request.erase("hardware");
-  const Json open = read(advise_text(json::write(request), presets()));
+  const Json open = advice_on(request);
   EXPECT_FALSE(open.at("tiers").empty());
 }
 

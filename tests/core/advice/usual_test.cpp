@@ -14,11 +14,6 @@ namespace {
 
 using Names = std::set<std::string>;
 
-Json advice_for(const Json& request) {
-  json::Errors errors;
-  return json::parse(advise_text(json::write(request), presets()), errors).value_or(Json::object());
-}
-
 Names fixes_in(const Json& plan) {
   Names names;
   for (const Json& change : plan.at("changes")) names.insert(change.at("fix").get<std::string>());
@@ -32,7 +27,9 @@ bool any_of(const Json& list, const Names& names) {
 
 // The plan that is shown first has what comes first, and nothing that comes late.
 bool is_right(const Json& one, const Json& late) {
-  const Json plans = advice_for(one.at("request")).at("gpu").at("plans");
+  Json request = one.at("request");
+  request["want"] = {"gpu_only"};
+  const Json plans = advice_on(request).at("gpu").at("plans");
   if (plans.empty()) return false;
   const Names first = fixes_in(plans[0]);
   for (const Json& group : one.at("first")) {
@@ -86,7 +83,7 @@ Json qlora_at_4k() {
 }
 
 TEST(UsualPlan, AnEightBillionQLoraAt4096TokensIsCheckpointedAndAccumulated) {
-  const Json plan = advice_for(qlora_at_4k()).at("gpu").at("plans")[0];
+  const Json plan = advice_on(qlora_at_4k()).at("gpu").at("plans")[0];
   EXPECT_EQ(fixes_in(plan), (Names{"gradient_checkpointing", "micro_batch"}));
   EXPECT_EQ(plan.at("quality"), "none");
   EXPECT_EQ(plan.at("effective_batch"), 16);
@@ -94,7 +91,7 @@ TEST(UsualPlan, AnEightBillionQLoraAt4096TokensIsCheckpointedAndAccumulated) {
 
 TEST(UsualPlan, APlanThatIsNoticedInWhatIsLearnedNeverComesBeforeOneThatIsNot) {
   for (const char* id : {"a-before", "b-before", "c-before", "d-before", "e-before"}) {
-    const Json advice = advice_for(request_of(id));
+    const Json advice = advice_on(request_of(id));
     for (const Json& tier : advice.at("tiers")) {
       bool noticed = false;
       for (const Json& plan : tier.at("plans")) {
@@ -120,7 +117,7 @@ Json of_70b_on_two_cards() {
 // PEFT's documentation, "Use PEFT QLoRA and FSDP for finetuning large models on multiple GPUs": 70B on two of
 // 24 GB.
 TEST(UsualPlan, SeventyBillionInFourBitsGoOntoTwoCardsOf24GBByFsdpAndOffload) {
-  const Json plan = advice_for(of_70b_on_two_cards()).at("gpu").at("plans")[0];
+  const Json plan = advice_on(of_70b_on_two_cards()).at("gpu").at("plans")[0];
   EXPECT_EQ(fixes_in(plan).count("sharded_in_host_memory"), 1U);
   EXPECT_TRUE(plan.at("quality") == "none" || plan.at("quality") == "parity") << plan.at("quality");
 }
@@ -132,7 +129,7 @@ TEST(UsualPlan, OneThatTakesSeveralTimesAsLongAsAnotherComesAfterIt) {
   request["quantization"] = nullptr;
   request["hardware"]["gpu"] = "h100-sxm";
   request["parallel"] = {{"num_gpus", 1}};
-  const Json plans = advice_for(request).at("gpu").at("plans");
+  const Json plans = advice_on(request).at("gpu").at("plans");
   ASSERT_GE(plans.size(), 2U);
   double fastest = 1e9;
   for (const Json& plan : plans) fastest = std::min(fastest, plan.at("time_factor").get<double>());
@@ -148,7 +145,7 @@ TEST(UsualPlan, ARunThatOnlyTheBandContradictsIsTriedBeforeSamplesAreCut) {
   request["training"]["gradient_checkpointing"] = true;
   request["hardware"]["gpu"] = "rtx-4070";
   request["quantization"]["prepare_for_kbit_training"] = true;
-  const Json plans = advice_for(request).at("gpu").at("plans");
+  const Json plans = advice_on(request).at("gpu").at("plans");
   ASSERT_FALSE(plans.empty());
   EXPECT_EQ(plans[0].at("quality"), "none");
 }
@@ -175,7 +172,7 @@ Json grpo(double share) {
 TEST(UsualPlan, VllmsShareItsSleepAndTheLengthOfCompletionsAreFixes) {
   Names offered;
   double least_share = 1;
-  const Json advice = advice_for(grpo(0.7));
+  const Json advice = advice_on(grpo(0.7));
   for (const Json& fix : advice.at("fixes")) {
     offered.insert(fix.at("fix").get<std::string>());
     if (fix.at("fix") != "vllm_memory_share") continue;
@@ -190,7 +187,7 @@ TEST(UsualPlan, VllmsShareItsSleepAndTheLengthOfCompletionsAreFixes) {
   EXPECT_GE(least_share * 79, 16);
   Json elsewhere = grpo(0.7);
   elsewhere["rl"]["vllm_mode"] = "server";
-  const Json on_other_cards = advice_for(elsewhere);
+  const Json on_other_cards = advice_on(elsewhere);
   for (const Json& fix : on_other_cards.at("fixes")) {
     EXPECT_NE(fix.at("fix"), "vllm_sleep_mode");
     EXPECT_NE(fix.at("fix"), "vllm_memory_share");
@@ -198,7 +195,7 @@ TEST(UsualPlan, VllmsShareItsSleepAndTheLengthOfCompletionsAreFixes) {
 }
 
 TEST(Ladder, EachStepSaysWhatItDoesAndWhatAllDoTogether) {
-  const Json gpu = advice_for(qlora_at_4k()).at("gpu");
+  const Json gpu = advice_on(qlora_at_4k()).at("gpu");
   const Json& ladder = gpu.at("ladder");
   ASSERT_GE(ladder.size(), 2u);
   for (std::size_t i = 1; i < ladder.size(); ++i) {

@@ -18,8 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string brief(const std::string& request, const Style& style = {}) {
-  return brief_table(report::answer_text(request), parsed(report::advise_text(request, report::presets())),
-                     style);
+  return brief_table(report::answer_text(request), parsed(report::advice_text(request)), style);
 }
 
 constexpr const char* too_large =

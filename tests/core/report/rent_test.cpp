@@ -5,11 +5,6 @@
 namespace plimsoll::report {
 namespace {
 
-Json advice_for(const Json& request) {
-  json::Errors errors;
-  return json::parse(advise_text(json::write(request), presets()), errors).value_or(Json::object());
-}
-
 Json full_8b() {
   return {{"model", "qwen3-8b"},
           {"model_args", {{"dtype", "bfloat16"}}},
@@ -27,7 +22,7 @@ Json full_8b() {
 double number(const Json& row, const char* key) { return row.at(key).get<double>(); }
 
 TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
-  const Json rent = advice_for(full_8b()).at("rent");
+  const Json rent = advice_on(full_8b()).at("rent");
   const Json &cheapest = rent.at("cheapest"), &unchanged = rent.at("unchanged"),
              &fastest = rent.at("fastest");
   ASSERT_TRUE(cheapest.is_object() && unchanged.is_object() && fastest.is_object());
@@ -43,7 +38,7 @@ TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
 
 // Lambda's and RunPod's prices have no date: they may be of any year.
 TEST(Rent, APriceWithoutADateLeadsNothingAndIsNotHidden) {
-  const Json rent = advice_for(full_8b()).at("rent");
+  const Json rent = advice_on(full_8b()).at("rent");
   for (const char* lead : {"cheapest", "unchanged", "fastest"})
     EXPECT_NE(rent.at(lead).at("date"), "undated") << lead;
   const Json& undated = rent.at("undated");
@@ -56,7 +51,7 @@ TEST(Rent, APriceWithoutADateLeadsNothingAndIsNotHidden) {
 // Every row, made as it says, is a run that fits on that card and keeps the samples of a step.
 TEST(Rent, WhatIsSaidToFitFitsInAFullReport) {
   const Json request = full_8b();
-  const Json rent = advice_for(request).at("rent");
+  const Json rent = advice_on(request).at("rent");
   ASSERT_GE(rent.at("machines").size(), 5u);
   for (const Json& row : rent.at("machines")) {
     Json there = request;
@@ -73,7 +68,7 @@ TEST(Rent, WhatIsSaidToFitFitsInAFullReport) {
 }
 
 TEST(Rent, SeveralCardsRunAtTheirSpeedLessWhatTheyLoseToOneAnother) {
-  const Json rent = advice_for(full_8b()).at("rent");
+  const Json rent = advice_on(full_8b()).at("rent");
   for (const Json& row : rent.at("machines")) {
     if (row.at("gpus") == 1) {
       EXPECT_EQ(number(row, "efficiency"), 1);
@@ -91,7 +86,7 @@ TEST(Rent, ANotebookServiceLeadsNothingAndSaysWhenItsSessionsEnd) {
   request["model"] = "qwen2.5-7b";
   request["hardware"]["gpu"] = "rtx-3060-12";
   request["training"]["max_length"] = 1024;
-  const Json rent = advice_for(request).at("rent");
+  const Json rent = advice_on(request).at("rent");
   ASSERT_FALSE(rent.at("notebooks").empty());
   for (const Json& row : rent.at("notebooks")) {
     EXPECT_EQ(row.at("session_hours"), 12);
@@ -139,7 +134,7 @@ TEST(Rent, AsManyCardsAsItTakesAndNoMore) {
   Json request = full_8b();
   request["hardware"]["gpu"] = "h100-sxm";
   request["model_args"]["dtype"] = "float32";
-  const Json advice = advice_for(request);
+  const Json advice = advice_on(request);
   const Json* more = more_gpus(advice);
   ASSERT_NE(more, nullptr);
   const uint64_t count = more->at("gpus").get<uint64_t>();
@@ -153,7 +148,7 @@ TEST(Rent, AsManyCardsAsItTakesAndNoMore) {
   }
   request["parallel"] = {{"num_gpus", 2}, {"strategy", "ddp"}};
   request["training"]["gradient_accumulation_steps"] = 8;
-  const Json two = advice_for(request);
+  const Json two = advice_on(request);
   const Json* from_two = more_gpus(two);
   ASSERT_NE(from_two, nullptr);
   EXPECT_GT(from_two->at("gpus").get<uint64_t>(), 2u);
@@ -165,7 +160,7 @@ TEST(Rent, WhatIsStatedOfTheContextIsCountedOnOtherMachinesToo) {
   Json request = full_8b();
   request["hardware"] = {{"gpu", "h100-sxm"}, {"context_gib", 6}};
   request["model_args"]["dtype"] = "float32";
-  const Json advice = advice_for(request);
+  const Json advice = advice_on(request);
   const auto high_of = [&](const Json& row) {
     Json there = request;
     for (const auto& [pointer, value] : row.at("changes").items()) there[Json::json_pointer(pointer)] = value;
@@ -214,11 +209,11 @@ TEST(Rent, PagedStatesTravelOnlyAsFarAsTheCardHasNoRoom) {
 TEST(Rent, NeedsNoCardToBeChosen) {
   Json request = full_8b();
   request.erase("hardware");
-  const Json advice = advice_for(request);
+  const Json advice = advice_on(request);
   EXPECT_TRUE(advice.at("gpu").is_null());
   ASSERT_TRUE(advice.at("rent").is_object());
   EXPECT_EQ(advice.at("rent").at("cheapest").at("instance"),
-            advice_for(full_8b()).at("rent").at("cheapest").at("instance"));
+            advice_on(full_8b()).at("rent").at("cheapest").at("instance"));
 }
 
 }  // namespace
