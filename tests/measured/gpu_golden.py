@@ -15,7 +15,8 @@ PHASES = ("generate", "forward", "backward", "optimizer", "eval")
 
 def compact(seen, alone):
     if "phases" not in seen:
-        return {"died": seen["died"]} if "died" in seen else None
+        out_of_memory = seen.get("died", {}).get("type") == "OutOfMemoryError"
+        return {"died": seen["died"]} if out_of_memory else None
     highest = {}
     for phase, (allocated, _) in seen["phases"].items():
         name = phase.split(" ")[0]

@@ -8,6 +8,8 @@ A case is a request of the contract (draw_gpu_cases.py) for a model of presets/m
 the request says. What has been `seen` is left out. A case that says what it `needs` (GiB) runs beside others, else alone,
 which is timed. `bisect` asks for the least memory that PyTorch may take (set_per_process_memory_fraction) with which the run
 gets through. Without a card the runs are made on the CPU, of small models, to try the script.
+
+Cases of Unsloth (unsloth_runs.py) find its packages in the folder that SITE_UNSLOTH names, before those of the others.
 """
 
 import contextlib
@@ -18,6 +20,7 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -26,13 +29,17 @@ import warnings
 os.environ.update(TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1")
 warnings.filterwarnings("ignore")
 
-STEPS, TRIES, LANES = 4, 5, 3
+STEPS, TRIES, LANES = 4, 5, int(os.environ.get("LANES", "3"))
 WHOLE = 77  # GiB
 CARD = os.path.exists("/dev/nvidia0")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 if "--wait" in sys.argv:
+    ANSWERS = os.dup(1)  # what libraries print goes elsewhere
+    os.dup2(2, 1)
+    if os.environ.get("STACK") == "unsloth":
+        import unsloth  # noqa: F401, patches what is imported after it
     import torch
     import trainer_runs
     import transformers
@@ -74,11 +81,15 @@ class Recorder:
 
 def with_config(request):
     fields = json.load(open(os.path.join(HERE, "../../presets/models", request["model"] + ".json")))["config"]
-    fields = {key: value for key, value in fields.items() if value is not None}
+    # No window is said by null; left out, Mistral's class has one of 4,096.
+    fields = {key: value for key, value in fields.items() if value is not None or key == "sliding_window"}
     said = AutoConfig.for_model(**fields).to_dict()
     for key in ("image_token_id", "image_token_index", "vision_start_token_id", "mm_tokens_per_image", "scale_factor"):
         if key in said:
             fields.setdefault(key, said[key])
+    rows = fields.get("text_config", fields).get("vocab_size", 0)
+    if fields.get("image_token_id", 0) >= rows > 0:  # the class's own default, of a larger vocabulary
+        fields["image_token_id"] = rows - 1
     if "vision_config" in said:
         fields["vision_config"] = {**{key: said["vision_config"][key] for key in said["vision_config"] if key in (
             "patch_size", "spatial_merge_size", "temporal_patch_size", "image_size")}, **fields["vision_config"]}
@@ -117,7 +128,13 @@ def run(case, cap):
             torch.cuda.set_per_process_memory_fraction(cap / total)
     steps = (case.get("steps", STEPS) if cap is None else 5) if CARD else 2
     try:
-        trainer_runs.run(with_config(request), recorder, steps, contextlib.nullcontext, given=False)
+        asked = with_config(request)
+        if request["stack"] == "unsloth":
+            import unsloth_runs
+
+            unsloth_runs.run(asked, recorder, steps)
+        else:
+            trainer_runs.run(asked, recorder, steps, contextlib.nullcontext, given=False)
     except Exception as reason:
         lines = traceback.format_exception(reason)
         seen["died"] = {"type": type(reason).__name__, "phase": recorder.phase, "message": str(reason)[:1500],
@@ -149,8 +166,12 @@ def memory_of_process():
 class Worker:
     """A process that has imported everything and waits for its case. The next one gets ready while this one runs."""
 
-    def __init__(self, settings=""):
-        given = {**os.environ, **({"PYTORCH_CUDA_ALLOC_CONF": settings} if settings else {})}
+    def __init__(self, settings):
+        allocator, stack = settings
+        given = {**os.environ, "STACK": stack, **({"PYTORCH_CUDA_ALLOC_CONF": allocator} if allocator else {})}
+        if stack == "unsloth":
+            given.update(PYTHONPATH=os.environ.get("SITE_UNSLOTH", ""), UNSLOTH_COMPILE_LOCATION=tempfile.mkdtemp(),
+                         UNSLOTH_DISABLE_STATISTICS="1")
         self.process = subprocess.Popen([sys.executable, __file__, "--wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=given)
 
@@ -171,13 +192,12 @@ def wait():
 
     transformers.logging.set_verbosity_error()
     logging.disable(logging.WARNING)
-    answers, _ = os.dup(1), os.dup2(2, 1)
     asked = json.loads(sys.stdin.readline())
     try:
         seen = run(asked["case"], asked["cap"])
     except BaseException as reason:
         seen = {"failed": f"{type(reason).__name__}: {reason}"[:600], "traceback": traceback.format_exc()[-3000:]}
-    os.write(answers, json.dumps(seen).encode())
+    os.write(ANSWERS, json.dumps(seen).encode())
     os._exit(0)
 
 
@@ -210,7 +230,9 @@ class Workers:
 
 
 def settings_of(case):
-    return case["request"].get("hardware", {}).get("PYTORCH_CUDA_ALLOC_CONF", "")
+    """What a process must know before it imports anything."""
+    request = case["request"]
+    return request.get("hardware", {}).get("PYTORCH_CUDA_ALLOC_CONF", ""), request["stack"] if request["stack"] == "unsloth" else ""
 
 
 def least_memory(workers, case, seen, limit):
