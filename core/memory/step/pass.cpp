@@ -201,8 +201,8 @@ void replay_groups(const PassSettings& s, Stage& stage) {
     double left = equal.layers;
     if (first && !has_target(group, s)) {
       const double below = std::min(left, layers_below(group, *first));
-      if (below > 0) {
-        LayerRun run = walk(true);
+      LayerRun run = walk(true);
+      if (below > 0 && !run.replay.output_needs_grad) {  // adapters of single parameters are no target
         run.layers = below;
         runs.insert(runs.begin(), std::move(run));  // they run before all that is trained
         left -= below;

@@ -89,9 +89,7 @@ TEST(RunsOnAnH100, HoldWhatEightBitLinearsReadInSpiteOfCheckpoints) {
 TEST(RunsOnAnH100, CopyTheSlicesThatLigerReads) { EXPECT_LT(std::abs(allocated_error_of("12")), 0.005); }
 
 // 10.5 % were too much: where attention alone has adapters, the Mamba layers below the first of them keep nothing.
-TEST(RunsOnAnH100, KeepNothingBelowTheFirstAdapter) {
-  EXPECT_LT(std::abs(allocated_error_of("f3")), 0.006);
-}
+TEST(RunsOnAnH100, KeepNothingBelowTheFirstAdapter) { EXPECT_LT(std::abs(allocated_error_of("f3")), 0.006); }
 
 // Poorer: a quick report takes a share of what comes and goes, in place of the order in which it does.
 TEST(RunsOnAnH100, ReserveAboutWhatAQuickReportSays) {
