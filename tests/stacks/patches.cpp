@@ -150,7 +150,7 @@ std::string refused_key(exchange::Document before, const std::string& patched, c
   return refused.empty() ? "" : "its trainer stops: " + refused[0];
 }
 
-// "" or what is wrong with one plan's changes written into the text.
+// "" or what is wrong with one plan's changes written into the text; `whole`: the file has words for all of them.
 std::string wrong_patch(const std::string& text, const exchange::Document& document, const Json& plan,
                         const run::Catalog& catalog, bool& whole) {
   const std::string answer = report::patch_text(document, text, json::write(plan.at("changes")), catalog);
@@ -185,11 +185,13 @@ void try_file(const std::string& name, const std::string& text, const run::Catal
   ++count.files;
   const auto report = parsed(report::advise_text(json::write(import.request), catalog));
   if (!report || !report->contains("tiers")) return;
+  std::map<std::string, std::pair<std::string, bool>> tried;  // by changes: sizes share plans
   for (const Json& tier : report->at("tiers")) {
     for (const Json& plan : tier.contains("plans") ? tier.at("plans") : Json::array()) {
       ++count.plans;
-      bool whole = false;
-      const std::string wrong = wrong_patch(text, document, plan, catalog, whole);
+      const auto [place, fresh] = tried.try_emplace(json::write(plan.at("changes")));
+      auto& [wrong, whole] = place->second;
+      if (fresh) wrong = wrong_patch(text, document, plan, catalog, whole);
       ++(!wrong.empty() ? count.wrong : whole ? count.whole : count.partly);
       if (wrong.empty() && (!each || whole)) continue;
       std::printf("%s: %s: %s\n", name.c_str(), json::write(plan.at("changes")).c_str(),
