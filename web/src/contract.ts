@@ -27,7 +27,7 @@ export interface Note {
   code: string;
   message: string;
   source?: string;
-  /** It stands beside the verdict, which is pointless without it. */
+  /** The verdict is pointless without it: it stands beside the verdict. Absent where it is not so. */
   decisive?: boolean;
 }
 

@@ -164,23 +164,28 @@ std::vector<EqualLayers> equal_layers(const PassSettings& s) {
   return all;
 }
 
+// What the pass does not run is not walked.
+LayerReplayOptions options_of(const PassSettings& s, const Stage& stage) {
+  const bool reentrant = s.recipe->training.use_reentrant;
+  LayerReplayOptions options;
+  options.keep_output = s.checkpointing && reentrant;
+  options.stop_early = s.checkpointing && !reentrant;
+  options.accumulating = stage.gradients_pass;
+  if (!s.recorded) options.walks = Walks::without_graph;
+  if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
+  return options;
+}
+
 void replay_groups(const PassSettings& s, Stage& stage) {
   std::vector<LayerRun>& runs = stage.runs;
   int stream = s.input_size;
-  const bool reentrant = s.recipe->training.use_reentrant;
   bool no_gradient_yet = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
   const std::optional<uint64_t> first = first_adapted(s);
   for (const EqualLayers& equal : equal_layers(s)) {
     const LayerProgram& program = equal.program;
     const model::LayerGroup& group = *program.group;
     if (stage.attention.empty()) stage.attention = program.attention.why;
-    LayerReplayOptions options;
-    options.keep_output = s.checkpointing && reentrant;
-    options.stop_early = s.checkpointing && !reentrant;
-    options.accumulating = stage.gradients_pass;
-    // What the pass does not run is not walked.
-    if (!s.recorded) options.walks = Walks::without_graph;
-    if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
+    LayerReplayOptions options = options_of(s, stage);
     const auto walk = [&](bool leaf) {
       LayerRun run;
       if (s.gathered != nullptr) run.gathered = (*s.gathered)[equal.group];

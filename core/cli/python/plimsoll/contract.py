@@ -39,6 +39,8 @@ class _Note(TypedDict):
 
 class Note(_Note, total=False):
     source: str
+    #: The verdict is pointless without it: it stands beside the verdict. Absent where it is not so.
+    decisive: bool
 
 
 class _Assumption(TypedDict):
