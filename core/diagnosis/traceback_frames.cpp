@@ -102,7 +102,7 @@ constexpr FrameWords frames[] = {
     {"flash_attn", FailurePhase::forward, 3, "flash", true},
     {"varlen", FailurePhase::forward, 3, "varlen"},
     {"self.mlp", FailurePhase::forward, 3, "", true},
-    {"matmul_4bit", FailurePhase::forward, 4, "dequantize", true},
+    {"matmul_4bit", FailurePhase::forward, 4, "dequantize"},
     {"matmul4bit", FailurePhase::forward, 4, "dequantize"},
     {"dequantize_4bit", FailurePhase::forward, 4, "dequantize"},
     {"dequantize_fp4", FailurePhase::forward, 4, "dequantize"},
