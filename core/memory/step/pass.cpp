@@ -204,17 +204,17 @@ void replay_groups(const PassSettings& s, Stage& stage) {
       return run;
     };
     double left = equal.layers;
-    if (first && !has_target(group, s)) {
-      const double below = std::min(left, layers_below(group, *first));
+    const bool passed_by = first && !has_target(group, s);
+    if (const double below = passed_by ? std::min(left, layers_below(group, *first)) : 0; below > 0) {
       LayerRun run = walk(true);
-      if (below > 0 && !run.replay.output_needs_grad) {  // adapters of single parameters are no target
+      if (!run.replay.output_needs_grad) {  // adapters of single parameters are no target
         run.layers = below;
         runs.insert(runs.begin(), std::move(run));  // they run before all that is trained
         left -= below;
       }
       if (left == 0) continue;
     }
-    const bool leaf = no_gradient_yet && (!first || has_target(group, s));
+    const bool leaf = no_gradient_yet && !passed_by;
     LayerRun run = walk(leaf);
     // Some linears are counted but not walked (indexers, gates of linear attention); their adapters wake a
     // layer all the same.

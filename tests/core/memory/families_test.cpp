@@ -3,6 +3,9 @@
 // classes (Transformers 4.51 to 5.x, flash attention, K and V repeated).
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "core/memory/step/pass.h"
 #include "core/run/catalog.h"
 
@@ -86,6 +89,33 @@ TEST(SavedByFamily, FullFineTuningInFp32UnderAutocastKeepsTwoFp32CopiesAndSixtee
   const double weights = 218103808.0 * 2 / 2048;  // 16-bit casts of the layer's linears, kept by the graph
   const double known = 237704 + 4.0 * 4096 + weights;  // the layer input is kept as well
   EXPECT_NEAR(saved_per_token("mistral-7b-v0.1", r), known, known * 0.002);
+}
+
+// Of each run of equal layers: how many, and whether a gradient flows through them.
+std::vector<std::pair<double, bool>> runs_of(const std::string& model, const char* target) {
+  const model::Architecture& network = catalog().find_model(model)->network;
+  recipe::Recipe recipe = plain_recipe(false);
+  recipe.peft.target_modules = {target};
+  PassSettings s;
+  s.stack = &network.stacks.front();
+  s.recipe = &recipe;
+  s.length = 1024;
+  s.input_needs_grad = false;
+  std::vector<std::pair<double, bool>> runs;
+  for (const LayerRun& run : replay_stack(s).runs)
+    runs.emplace_back(run.layers, run.replay.output_needs_grad);
+  return runs;
+}
+
+TEST(LayersBelowTheFirstAdapter, AreWithoutAGraphWhereKindsAlternate) {
+  using Runs = std::vector<std::pair<double, bool>>;
+  // Attention stands at layers 5, 15, 25 and 35 of Granite's 40, and is every fourth layer of Qwen3-Next's 48.
+  EXPECT_EQ(runs_of("granite-4.0-h-1b", "q_proj"), (Runs{{5, false}, {1, true}, {3, true}, {31, true}}));
+  EXPECT_EQ(runs_of("qwen3-next-80b-a3b-instruct", "q_proj"), (Runs{{3, false}, {33, true}, {12, true}}));
+}
+
+TEST(LayersBelowTheFirstAdapter, AreNoneWhereTheFirstLayerHasOne) {
+  for (const auto& [layers, graph] : runs_of("granite-4.0-h-1b", "in_proj")) EXPECT_TRUE(graph) << layers;
 }
 
 }  // namespace

@@ -71,6 +71,18 @@ TEST(LayersApart, LayersOfWhichTheSameIsSaidStayTogether) {
   EXPECT_NE(parted.stacks.front().groups[1].linears.front().path.find("layers.3."), std::string::npos);
 }
 
+// Every sixth layer of Gemma 3 sees the whole row, the others a window.
+TEST(LayersApart, WhereKindsAlternateANumberMeetsTheLayerThatBearsIt) {
+  const run::ModelEntry* entry = presets().find_model("gemma-3-1b-pt");
+  ASSERT_NE(entry, nullptr);
+  const model::Architecture parted = model::with_layers_apart(
+      entry->network, {"model.layers.5.mlp", "model.layers.6.mlp", "model.layers.11.mlp"});
+  std::vector<std::pair<uint64_t, uint64_t>> windows;
+  for (const model::LayerGroup& group : parted.stacks.front().groups)
+    windows.emplace_back(group.layers, group.window);
+  EXPECT_EQ(windows, (std::vector<std::pair<uint64_t, uint64_t>>{{21, 512}, {1, 512}, {2, 0}, {2, 0}}));
+}
+
 TEST(LayersApart, ANameThatPromisesThemIsAskedForThem) {
   EXPECT_NE(json::write(answer(packed(Json::array()))).find("dynamic_checkpoint"), std::string::npos);
   EXPECT_EQ(json::write(answer(packed(of_phi_4))).find("dynamic_checkpoint"), std::string::npos);
