@@ -21,14 +21,14 @@ struct Highest {
 };
 
 // Sums are counted from the beginning of a trace: what was alive before is the same all along.
-struct Drawn {
+struct Picture {
   std::vector<Component> component_of;   // by tensor, over all traces of the layer
   std::vector<std::size_t> born, dead;   // events of this trace, by tensor
   std::vector<std::size_t> seen_before;  // moments that are kept before an event
 
   std::size_t pieces;
 
-  Drawn(uint32_t tensors, std::size_t pieces_of_a_trace)
+  Picture(uint32_t tensors, std::size_t pieces_of_a_trace)
       : component_of(tensors, Component::transient), pieces(pieces_of_a_trace) {}
 
   void find_highest(const Trace& events) {
@@ -90,7 +90,7 @@ struct Drawn {
 }  // namespace
 
 void keep_what_is_drawn(LayerForms& forms, std::size_t pieces) {
-  Drawn drawn(forms.tensors, pieces);
+  Picture drawn(forms.tensors, pieces);
   drawn.component_of[forms.forward_input] = Component::boundaries;
   for (Trace* events : {&forms.forward, &forms.recompute, &forms.backward}) drawn.keep(*events);
 }
