@@ -29,6 +29,10 @@ struct Shown {
   // A request of a few hundredths of the card may be any of many tensors.
   bool telling() const { return !window.empty() && tried > 0.01 * room; }
   bool is_size(double bytes) const { return bytes >= window.low && bytes <= window.high; }
+  bool in_a_step() const {
+    return phase == FailurePhase::forward || phase == FailurePhase::loss || phase == FailurePhase::backward ||
+           phase == FailurePhase::optimizer;
+  }
 };
 
 bool is_in(Instant instant, FailurePhase phase) {
@@ -61,9 +65,17 @@ struct Played {
   double highest = 0;          // allocated in all, had there been room
   double off = INFINITY;       // how far what is allocated lies from the message's at a request of its size
   double at_rest = 0;          // before the first step
+  // Allocated when the phase of the traceback asks for the message's size, or for anything where nothing has it.
+  double least = INFINITY;
+  bool asks = false;  // for the message's size, in that phase
 };
 
 double in_blocks(double bytes) { return std::ceil(bytes / 512) * 512; }
+
+// As `is_in`, but for frames of the loss, which come after the layers of the forward pass.
+bool is_at(Instant instant, FailurePhase phase) {
+  return phase == FailurePhase::loss ? instant == Instant::loss : is_in(instant, phase);
+}
 
 // The run with as much room as the message shows it had.
 Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown) {
@@ -74,7 +86,7 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
   how.capacity = static_cast<uint64_t>(shown.room);
   const bool by_allocator = memory::simulates(recipe);
   const memory::Reserve held = by_allocator ? memory::simulate(run, how) : memory::Reserve();
-  double live = 0, nearest = 0.05 * shown.room;
+  double live = 0, nearest = 0.05 * shown.room, least_of_any = INFINITY;
   for (std::size_t n = 0; n < run.sections.size(); ++n) {
     const memory::Section& section = run.sections[n];
     if (section.step == 0) out.at_rest = live;
@@ -95,12 +107,18 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
           out.match = asked;
         }
       }
+      if (is_at(section.phase, shown.phase)) {
+        least_of_any = std::min(least_of_any, live);
+        if (shown.is_size(event.bytes)) out.least = std::min(out.least, live);
+      }
       if (dies && !out.death) out.death = asked;
       live += bytes;
       out.highest = std::max(out.highest, live);
     }
     if (section.step == 0) out.at_rest = live;
   }
+  out.asks = out.least < INFINITY;
+  if (!out.asks) out.least = least_of_any;
   return out;
 }
 
@@ -175,9 +193,7 @@ std::string words_of(const Asked& asked, std::string_view setting, const Shown& 
 // allocated than it can hold.
 bool contradict(const Played& played, const Shown& shown, Rerun& out) {
   constexpr double margin = 0.5 * gibibyte;
-  const bool in_a_step = shown.phase == FailurePhase::forward || shown.phase == FailurePhase::loss ||
-                         shown.phase == FailurePhase::backward || shown.phase == FailurePhase::optimizer;
-  if (in_a_step && shown.allocated < 0.9 * played.at_rest - margin) {
+  if (shown.in_a_step() && shown.allocated < 0.9 * played.at_rest - margin) {
     out.contradiction = "By the request " + size_text(played.at_rest) +
                         " are held before the first step, but only " + size_text(shown.allocated) +
                         " were allocated when a step failed.";
@@ -195,6 +211,30 @@ bool contradict(const Played& played, const Shown& shown, Rerun& out) {
     return true;
   }
   return false;
+}
+
+// The run as requested could not have got to the frame that failed: its layers alone are more than the card
+// gave. Whether it gets there with gradient checkpointing, of which many scripts say nothing.
+void get_further(const Situation& s, const Shown& shown, const Played& played, Rerun& out) {
+  constexpr double margin = 0.5 * gibibyte;
+  const bool got_there = played.least <= shown.room || played.least <= 1.2 * shown.allocated + margin;
+  if (!shown.tokens || !shown.in_a_step() || played.least == INFINITY || got_there) return;
+  out.contradiction = "By the request at least " + size_text(played.least) +
+                      " are allocated where it failed, but only " + size_text(shown.allocated) + " were.";
+  recipe::Recipe recipe = *s.recipe;
+  if (!recipe.training.gradient_checkpointing) {
+    recipe.training.gradient_checkpointing = true;
+    const Played further = play(s, recipe, shown);
+    const double there = further.match ? further.match->allocated : further.least;
+    out.checkpointed = std::fabs(there - shown.allocated) < 0.1 * shown.room;
+    if (out.checkpointed) {
+      out.explained = "Gradient checkpointing was on: with it " + size_text(there) + " are allocated there.";
+      return;
+    }
+  }
+  out.explained =
+      "Another configuration than this one ran" +
+      std::string(played.asks ? "." : ", or its samples were shorter than the length that it states.");
 }
 
 std::optional<Shown> shown_by(const Situation& s, const TextReading& r) {
@@ -333,6 +373,7 @@ Rerun played_again(const Situation& s, const TextReading& r) {
          one.setting->cause, weight_of(odds) + (out.refuted ? 4 : 0));
   }
   if (contradict(requested, *shown, out)) explain(s, *shown, std::move(runs), out);
+  if (out.contradiction.empty()) get_further(s, *shown, requested, out);
   return out;
 }
 

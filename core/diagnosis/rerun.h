@@ -43,6 +43,7 @@ struct Rerun {
   bool refuted = false;        ///< as requested, the run would have had room
   std::string contradiction;   ///< where request and message cannot be of one run; "": they can
   std::string explained;       ///< what would explain that
+  bool checkpointed = false;   ///< only with gradient checkpointing does the run get to where it failed
 };
 
 Rerun play_again(const Situation& situation, const TextReading& reading);

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* batch_at = "/training/per_device_train_batch_size";
 constexpr const char* length_at = "/training/max_length";
 constexpr const char* type_at = "/model_args/dtype";
+constexpr const char* checkpointing_at = "/training/gradient_checkpointing";
 
 double peak_of(const Situation& s, const recipe::Recipe& recipe) {
   return memory::replay(*s.network, recipe, *s.machine).at_peak().live.total();
@@ -115,6 +116,10 @@ std::vector<Taken> taken_of(const Situation& s, const TextReading& r) {
     out.push_back(
         {type_at, "float32", "the optimizer's states have that type, and take it from the weights"});
     recipe.model_args.dtype = "float32";
+  }
+  if (r.rerun.checkpointed && s.values.count(checkpointing_at) == 0) {
+    out.push_back({checkpointing_at, true, "without it the run would not have got to where it failed", true});
+    recipe.training.gradient_checkpointing = true;
   }
   const bool host = r.message() == nullptr || r.message()->family->kind == MessageKind::host;
   if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || host || room_of(r) <= 0)

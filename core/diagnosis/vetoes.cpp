@@ -67,21 +67,21 @@ std::string fp32_weights(const TextReading& r) {
   return no_room_for_weights(r, 4, "The model in fp32");
 }
 
-std::string states(const TextReading& r) {
+std::string no_states_yet(const TextReading& r) {
   const FailurePhase at = r.frames.phase;
   const bool before = at == FailurePhase::forward || at == FailurePhase::loss || at == FailurePhase::backward;
   return before ? "Optimizer states are made in the optimizer's step, and it failed in the pass before it."
                 : "";
 }
 
-std::string tokens(const TextReading& r) {
+std::string no_samples_there(const TextReading& r) {
   const FailurePhase at = r.frames.phase;
   return at == FailurePhase::load || at == FailurePhase::merge || at == FailurePhase::optimizer
              ? "The traceback shows a moment at which no sample is in the model."
              : "";
 }
 
-std::string evaluation(const TextReading& r) {
+std::string never_in_evaluation(const TextReading& r) {
   const FailurePhase at = r.frames.phase;
   return at == FailurePhase::backward || at == FailurePhase::optimizer
              ? "Evaluation has no backward pass and no optimizer."
@@ -96,7 +96,7 @@ std::string larger_than_card(const TextReading& r) {
   return larger ? "One tensor was asked for that is larger than the whole card." : "";
 }
 
-std::string pieces(const TextReading& r) {
+std::string too_few_pieces(const TextReading& r) {
   const Message* message = r.message();
   if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   if (message == nullptr || !message->numbers.tried || !r.derived.slack) return "";
@@ -104,7 +104,7 @@ std::string pieces(const TextReading& r) {
   return "Only " + size_text(*r.derived.slack) + " are reserved but free, less than was asked for.";
 }
 
-std::string elsewhere(const TextReading& r) {
+std::string all_of_this_run(const TextReading& r) {
   if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   const Message* message = r.message();
   if (message == nullptr || !r.derived.residual || message->numbers.allocated.value_or(Size()).bytes == 0)
@@ -114,8 +114,10 @@ std::string elsewhere(const TextReading& r) {
   return "All but " + size_text(std::max(0.0, *r.derived.residual)) + " of the card is this run's or free.";
 }
 
-std::string checkpoints(const TextReading& r) {
+std::string already_checkpointed(const TextReading& r) {
   constexpr std::string_view ignored = "checkpointing_ignored";
+  if (r.rerun.checkpointed)
+    return "Gradient checkpointing was on: without it the run would not have got so far.";
   const bool said = std::any_of(r.cases.begin(), r.cases.end(),
                                 [&](const CaseShown& one) { return one.what->id == ignored; });
   if (said || r.rerun.setting == ignored) return "";  // set, and without effect
@@ -132,16 +134,16 @@ constexpr Rule rules[] = {
     {"sharding_load_peak", loaded_whole},
     {"load_peak", [](const TextReading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
     {"fp32_by_mistake", fp32_weights},
-    {"optimizer_states_first_step", states},
-    {"optimizer_foreach_temporary", states},
-    {"logits_peak", tokens},
-    {"eager_attention_quadratic", tokens},
-    {"long_outlier_sequences", tokens},
-    {"vision_tokens", tokens},
-    {"eval_accumulates_logits", evaluation},
-    {"fragmentation", pieces},
-    {"other_process", elsewhere},
-    {"checkpointing_not_active", checkpoints},
+    {"optimizer_states_first_step", no_states_yet},
+    {"optimizer_foreach_temporary", no_states_yet},
+    {"logits_peak", no_samples_there},
+    {"eager_attention_quadratic", no_samples_there},
+    {"long_outlier_sequences", no_samples_there},
+    {"vision_tokens", no_samples_there},
+    {"eval_accumulates_logits", never_in_evaluation},
+    {"fragmentation", too_few_pieces},
+    {"other_process", all_of_this_run},
+    {"checkpointing_not_active", already_checkpointed},
 };
 
 }  // namespace

@@ -99,6 +99,41 @@ TEST(Rerun, AMessageWithLessThanTheWeightsIsOfAnotherRun) {
   EXPECT_NE(d.reading.rerun.contradiction.find("before the first step"), std::string::npos);
 }
 
+// Of 2 x 4096 tokens the layers alone keep four times what this card has, and yet the loss was reached.
+constexpr const char* in_the_loss =
+    "  File \"transformers/loss/loss_utils.py\", line 50, in ForCausalLMLoss\n    logits = logits.float()\n"
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of "
+    "23.64 GiB of which 2.10 GiB is free. Including non-PyTorch memory, this process has 21.53 GiB memory in "
+    "use. Of the allocated memory 16.90 GiB is allocated by PyTorch, and 4.21 GiB is reserved by PyTorch but "
+    "unallocated.";
+std::string on_a_4090(std::string_view training) {
+  return R"({"model": "llama-3.1-8b", "peft": {"r": 16, "target_modules": "all-linear"},
+             "quantization": {"load_in_4bit": true}, "hardware": {"gpu": "rtx-4090"},
+             "training": {"bf16": true, "per_device_train_batch_size": 2, )" +
+         std::string(training) + "}}";
+}
+
+TEST(Rerun, ARunThatGotFurtherThanItsRequestCouldHadCheckpointing) {
+  const std::string request = on_a_4090(R"("max_length": 4096)");
+  const auto d = explained(in_the_loss, request);
+  EXPECT_TRUE(d.reading.rerun.checkpointed);
+  EXPECT_NE(d.reading.rerun.contradiction.find("at least"), std::string::npos);
+  const std::string answer = report::diagnosis_text(in_the_loss, request, "", catalog());
+  EXPECT_NE(answer.find(R"("pointer":"/training/gradient_checkpointing","value":true)"), std::string::npos);
+}
+
+TEST(Rerun, ARunThatGotWhereItsRequestLetsItIsNoContradiction) {
+  const auto d = explained(in_the_loss, on_a_4090(R"("max_length": 4096, "gradient_checkpointing": true)"));
+  EXPECT_EQ(d.reading.rerun.contradiction, "");
+  EXPECT_FALSE(d.reading.rerun.checkpointed);
+}
+
+TEST(Rerun, ARunThatGotFurtherWithCheckpointingTooRanAnotherConfiguration) {
+  const auto d = explained(in_the_loss, on_a_4090(R"("max_length": 32768, "gradient_checkpointing": true)"));
+  EXPECT_NE(d.reading.rerun.contradiction, "");
+  EXPECT_NE(d.reading.rerun.explained.find("shorter than the length"), std::string::npos);
+}
+
 TEST(Rerun, NeedsARequestThatSaysHowItTrains) {
   EXPECT_FALSE(explained(of_a_step).reading.rerun.played);
   EXPECT_FALSE(explained("it is out of memory", checkpointed).reading.rerun.played);
