@@ -153,7 +153,19 @@ bool is_exception(std::string_view text) {
          std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), ascii::is_word);
 }
 
-// Words and blanks, mostly: no setting, no path, no row of a table, no line of code, no exception.
+// "torch version: 2.8.0", "cuda版本：12.4": what is installed, and not that another release fitted.
+bool is_version(std::string_view text) {
+  for (const std::string_view word : {"version", "版本"}) {
+    std::size_t end = text.find(word);
+    if (end == std::string_view::npos) continue;
+    end += word.size();
+    const std::string_view rest = ascii::trim(text.substr(end));
+    if (rest.starts_with(":") || rest.starts_with("：")) return true;
+  }
+  return false;
+}
+
+// Words and blanks, mostly: no setting, no path, no row of a table, no line of code, no exception, no version.
 bool is_prose(std::string_view text) {
   std::size_t said = 0, other = 0;
   for (const char c : text) {
@@ -162,7 +174,7 @@ bool is_prose(std::string_view text) {
     other += letter || is_digit(c) ? 0 : 1;
   }
   return text.size() >= 3 && said >= 4 * other && !is_code(text) && !is_setting(text) && !is_printed(text) &&
-         !is_exception(text);
+         !is_exception(text) && !is_version(text);
 }
 
 // How many bytes at `at` end a sentence; 0: none.

@@ -175,6 +175,7 @@ TEST(DiagnosisHost, WhoEndsAProcessForItsRamSaysSoInManyWays) {
        "Your session crashed after using all available RAM.", "python train.py\nKilled", "exit code 137",
        "SIGKILL", "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null)",
        "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Killed.",
+       "RuntimeError: DataLoader worker (pid(s) 10222) exited unexpectedly",
        "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Bus error. It is possible that dataloader's "
        "workers are out of shared memory. Please try to raise your shared memory limit."}) {
     const Diagnosis d = explained(text);

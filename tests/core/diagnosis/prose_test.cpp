@@ -31,9 +31,10 @@ TEST(DiagnosisProse, SavingMemoryIsNoSave) {
 
 // Settings, frames and tables are read by their own readers.
 TEST(DiagnosisProse, SettingsCodeAndTablesAreNoSentences) {
-  for (const char* text : {"save_steps: 500", "--eval_steps 100 --resume_from_checkpoint x",
-                           "    optimizer.step(closure=optimizer_closure)",
-                           "| N/A   33C    P0    38W / 150W |   7600MiB /  7680MiB |"}) {
+  for (const char* text :
+       {"save_steps: 500", "--eval_steps 100 --resume_from_checkpoint x",
+        "    optimizer.step(closure=optimizer_closure)", "torch版本：2.8.0", "CUDA Version: 12.9",
+        "| N/A   33C    P0    38W / 150W |   7600MiB /  7680MiB |"}) {
     EXPECT_TRUE(read_prose(clean(text).folded_lines).sentences.empty()) << text;
   }
 }

@@ -23,7 +23,7 @@ def fold(text):
 
 
 def is_prose(sentence):
-    """Words and blanks, mostly: no setting, no path, no row of a table, no line of code."""
+    """Words and blanks, mostly: no setting, no path, no row of a table, no line of code, no version."""
     data = sentence.encode()
     said = sum(1 for c in data if 97 <= c <= 122 or c == 32 or c >= 128)
     other = sum(1 for c in data if c < 128 and not 48 <= c <= 57) - sum(1 for c in data if 97 <= c <= 122 or c == 32)
@@ -33,7 +33,8 @@ def is_prose(sentence):
     code = call and (word or gives or ".py" in sentence)
     setting = re.match(r".* --|--|\||[a-z0-9]*_[a-z0-9_]* ?(:|=.?[^ ]*(( [^ ]*){0,2}$|.*#))", sentence) is not None
     exception = re.match(r"[a-z0-9_]*error:", sentence) is not None
-    return len(data) >= 3 and said >= 4 * other and not code and not setting and not exception
+    version = re.search(r"(version|版本) *[:：]", sentence) is not None
+    return len(data) >= 3 and said >= 4 * other and not (code or setting or exception or version)
 
 
 def sentences(text):
