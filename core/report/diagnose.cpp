@@ -138,9 +138,19 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
   return tree;
 }
 
+// The run with what its failure shows of it; nothing where that is the run as it was given.
+std::optional<run::Run> run_that_failed(const PastedCase& one, const Diagnosis& d, std::string_view request,
+                                        const run::Catalog& catalog) {
+  const std::vector<Adjustment> shown = taken_from_failure(one, d);
+  if (!one.run || shown.empty()) return std::nullopt;
+  json::Errors ignored;
+  const std::string_view given = one.found_request.empty() ? request : one.found_request;
+  return run::read_run(json::write(adjusted_request(given, shown)), catalog, ignored);
+}
+
 // What this run may use of the card that failed.
-double usable_of(const PastedCase& one, const Diagnosis& d) {
-  double usable = one.run->gpu == nullptr ? 0 : usable_for(*one.run, one.run->gpu->usable_bytes);
+double usable_of(const run::Run& run, const Diagnosis& d) {
+  double usable = run.gpu == nullptr ? 0 : usable_for(run, run.gpu->usable_bytes);
   if (d.reading.facts.capacity > 0 && d.reading.message() != nullptr &&
       d.reading.message()->family->kind == diagnosis::MessageKind::allocator) {
     usable = d.reading.facts.capacity - d.reading.derived.other.value_or(0);
@@ -167,32 +177,28 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
   write_fixes(out, advisor, advisor.fixes(remedies));
 }
 
-void write_ways_out(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
-                    const run::Catalog& catalog) {
+void write_ways_out(Writer& out, const PastedCase& one, const run::Run* run, const Diagnosis& d,
+                    const Answers& answers, const run::Catalog& catalog) {
   const auto remedies = d.causes.empty() ? std::span<const std::string_view>()
                                          : diagnosis::remedies_of(d.causes.front().cause->id);
   if (!answers.ways.empty()) {
     const question::Way& way = answers.ways.front();
     json::Errors ignored;
-    const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, ignored);
-    return write_plans(out, run && (way.verdict != "fits" || !remedies.empty()) ? &*run : nullptr, way.usable,
-                       remedies, catalog);
+    const std::optional<run::Run> said = run::read_run(json::write(way.request), catalog, ignored);
+    return write_plans(out, said && (way.verdict != "fits" || !remedies.empty()) ? &*said : nullptr,
+                       way.usable, remedies, catalog);
   }
   const bool priced =
-      one.run && is_told(one) && one.left_out.empty() && diagnosis::is_helped_on_the_card(d.reading);
-  if (!priced || one.found_request.empty())
-    return write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
-  json::Errors ignored;
-  const std::optional<run::Run> run = run::read_run(
-      json::write(adjusted_request(one.found_request, taken_from_failure(one, d))), catalog, ignored);
-  write_plans(out, run ? &*run : &*one.run, usable_of(one, d), remedies, catalog);
+      run != nullptr && is_told(one) && one.left_out.empty() && diagnosis::is_helped_on_the_card(d.reading);
+  write_plans(out, priced ? run : nullptr, priced ? usable_of(*run, d) : 0, remedies, catalog);
 }
 
-void write_run(Writer& out, const PastedCase& one, const Diagnosis& d, const run::Catalog& catalog) {
-  if (!one.run || !is_told(one)) return out.null();
-  const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
-  const memory::Sizes sizes = sizes_of(peak, *one.run);
-  const double usable = usable_of(one, d);
+void write_run(Writer& out, const PastedCase& one, const run::Run* run, const Diagnosis& d,
+               const run::Catalog& catalog) {
+  if (run == nullptr || !is_told(one)) return out.null();
+  const memory::Instant& peak = run->replay.instants[run->replay.peak];
+  const memory::Sizes sizes = sizes_of(peak, *run);
+  const double usable = usable_of(*run, d);
   out.open_object();
   out.field("instant", name(peak.phase));
   out.field("allocated", whole(sizes.allocated));
@@ -200,7 +206,7 @@ void write_run(Writer& out, const PastedCase& one, const Diagnosis& d, const run
   out.field("needed", whole(sizes.needed));
   out.field("usable", whole(usable));
   out.field("verdict",
-            usable > 0 ? memory::word(run::verdict_of(sizes, run::unsaid(*one.run, catalog), usable)) : "");
+            usable > 0 ? memory::word(run::verdict_of(sizes, run::unsaid(*run, catalog), usable)) : "");
   out.field("on_one_card", !one.left_out.empty());
   out.field("left_out", one.left_out);
   out.close_object();
@@ -329,13 +335,11 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_said(out, one.said);
   out.key("answers");
   write_answers(out, answers);
+  const std::optional<run::Run> failing = run_that_failed(one, d, request, catalog);
+  const run::Run* run = failing ? &*failing : one.run ? &*one.run : nullptr;
   out.key("run");
-  if (answers.ways.empty()) {
-    write_run(out, one, d, catalog);
-  } else {
-    out.null();
-  }
-  write_ways_out(out, one, d, answers, catalog);
+  write_run(out, one, answers.ways.empty() ? run : nullptr, d, catalog);
+  write_ways_out(out, one, run, d, answers, catalog);
   write_request(out, one, d, answers, request);
   out.close_object();
   return out.take();

@@ -120,6 +120,8 @@ TEST(Rerun, ARunThatGotFurtherThanItsRequestCouldHadCheckpointing) {
   EXPECT_NE(d.reading.rerun.contradiction.find("at least"), std::string::npos);
   const std::string answer = report::diagnosis_text(in_the_loss, request, "", catalog());
   EXPECT_NE(answer.find(R"("pointer":"/training/gradient_checkpointing","value":true)"), std::string::npos);
+  EXPECT_EQ(answer.find(R"("pointer":"/training/gradient_checkpointing","from")"), std::string::npos)
+      << "no plan begins with what was on already";
 }
 
 TEST(Rerun, ARunThatGotWhereItsRequestLetsItIsNoContradiction) {
