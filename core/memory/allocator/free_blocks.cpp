@@ -27,14 +27,22 @@ auto place_of(List& list, const FreeBlock& entry) {
 void FreeBlocks::insert(const FreeBlock& entry) {
   const std::size_t bin = bin_of(entry.size);
   std::vector<FreeBlock>& list = bins_[bin];
-  list.insert(place_of(list, entry), entry);
+  if (list.empty() || entry < list.back()) {
+    list.push_back(entry);
+  } else {
+    list.insert(place_of(list, entry), entry);
+  }
   filled_[bin / 64] |= uint64_t{1} << bin % 64;
 }
 
 void FreeBlocks::erase(const FreeBlock& entry) {
   const std::size_t bin = bin_of(entry.size);
   std::vector<FreeBlock>& list = bins_[bin];
-  list.erase(place_of(list, entry));
+  if (list.back().block == entry.block) {
+    list.pop_back();
+  } else {
+    list.erase(place_of(list, entry));
+  }
   if (list.empty()) filled_[bin / 64] &= ~(uint64_t{1} << bin % 64);
 }
 
@@ -42,6 +50,7 @@ const FreeBlock* FreeBlocks::first_from(const FreeBlock& key) const {
   const std::size_t bin = bin_of(key.size);
   const std::vector<FreeBlock>& list = bins_[bin];
   if (!list.empty() && !(list.front() < key)) {
+    if (!(list.back() < key)) return &list.back();
     auto at = place_of(list, key);
     if (at == list.end() || key < *at || *at < key) --at;
     return &*at;
