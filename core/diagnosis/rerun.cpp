@@ -4,12 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "core/diagnosis/asked.h"
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/signs.h"
 #include "core/diagnosis/size.h"
 #include "core/diagnosis/taken.h"
 #include "core/memory/allocator/reserve.h"
-#include "core/memory/sharding/sharding.h"
 
 namespace plimsoll::diagnosis {
 
@@ -145,43 +145,6 @@ bool explains(const Played& played, const Shown& shown) {
          std::fabs(played.death->allocated - shown.allocated) < 0.05 * shown.room;
 }
 
-std::string_view cause_of(const Asked& asked, const recipe::Recipe& recipe, double fixed, double room) {
-  const bool several = recipe.parallel.num_gpus > 1;
-  const memory::Strategy strategy = memory::strategy_of(recipe);
-  const bool copied = several && (strategy == memory::Strategy::none || strategy == memory::Strategy::ddp);
-  const std::string_view whole = copied ? "replicated_not_sharded" : "does_not_fit_at_all";
-  switch (asked.at) {
-    case Instant::prepare:
-      if (std::string_view(asked.what) == "upcast weights") return "kbit_upcast";
-      return whole;
-    case Instant::load:
-      return whole;
-    case Instant::optimizer_step_first:
-      return asked.component == Component::optimizer ? "optimizer_states_first_step"
-                                                     : "optimizer_foreach_temporary";
-    case Instant::optimizer_step:
-      return "optimizer_foreach_temporary";
-    default:
-      break;
-  }
-  if (asked.component == Component::logits || asked.at == Instant::loss) return "logits_peak";
-  if (std::string_view(asked.what).find("scores") != std::string_view::npos)
-    return "eager_attention_quadratic";
-  if (recipe.quantized() && asked.component == Component::transient) return "dequantisation_temporary";
-  if (fixed > 0.85 * room) return whole;
-  if (recipe.vision.images_per_sample > 0) return "vision_tokens";
-  return recipe.training.gradient_checkpointing ? "batch_or_sequence_too_large" : "checkpointing_not_active";
-}
-
-std::string place_of(const Asked& asked) {
-  constexpr std::string_view places[] = {
-      "while the weights are loaded", "while the model is prepared", "in the forward pass", "in the loss",
-      "in the backward pass",         "in the first optimizer step", "in an optimizer step"};
-  std::string out(places[static_cast<std::size_t>(asked.at)]);
-  if (asked.layer >= 0) out += ", in layer " + std::to_string(asked.layer);
-  return out;
-}
-
 std::string words_of(const Asked& asked, std::string_view setting, const Shown& shown) {
   return "Replayed" + (setting.empty() ? std::string(" as requested") : " with " + std::string(setting)) +
          ", the run asks for " + size_text(asked.bytes) + " (" + asked.what + ") " + place_of(asked) +
@@ -194,6 +157,9 @@ std::string words_of(const Asked& asked, std::string_view setting, const Shown& 
 bool contradict(const Played& played, const Shown& shown, Rerun& out) {
   constexpr double margin = 0.5 * gibibyte;
   if (shown.in_a_step() && shown.allocated < 0.9 * played.at_rest - margin) {
+    out.contradicts = "at_rest";
+    out.explanation = "smaller";
+    out.expected = played.at_rest;
     out.contradiction = "By the request " + size_text(played.at_rest) +
                         " are held before the first step, but only " + size_text(shown.allocated) +
                         " were allocated when a step failed.";
@@ -203,6 +169,9 @@ bool contradict(const Played& played, const Shown& shown, Rerun& out) {
     return false;
   }
   if (shown.tokens && shown.allocated > 1.15 * played.highest + margin) {
+    out.contradicts = "at_most";
+    out.explanation = "larger";
+    out.expected = played.highest;
     out.contradiction = "By the request this run holds at most " + size_text(played.highest) + ", but " +
                         size_text(shown.allocated) + " were allocated when it failed.";
     out.explained =
@@ -219,6 +188,8 @@ void get_further(const Situation& s, const Shown& shown, const Played& played, R
   constexpr double margin = 0.5 * gibibyte;
   const bool got_there = played.least <= shown.room || played.least <= 1.2 * shown.allocated + margin;
   if (!shown.tokens || !shown.in_a_step() || played.least == INFINITY || got_there) return;
+  out.contradicts = "at_least";
+  out.expected = played.least;
   out.contradiction = "By the request at least " + size_text(played.least) +
                       " are allocated where it failed, but only " + size_text(shown.allocated) + " were.";
   recipe::Recipe recipe = *s.recipe;
@@ -228,10 +199,12 @@ void get_further(const Situation& s, const Shown& shown, const Played& played, R
     const double there = further.match ? further.match->allocated : further.least;
     out.checkpointed = std::fabs(there - shown.allocated) < 0.1 * shown.room;
     if (out.checkpointed) {
+      out.explanation = "checkpointed";
       out.explained = "Gradient checkpointing was on: with it " + size_text(there) + " are allocated there.";
       return;
     }
   }
+  out.explanation = played.asks ? "other" : "shorter";
   out.explained =
       "Another configuration than this one ran" +
       std::string(played.asks ? "." : ", or its samples were shorter than the length that it states.");
@@ -348,6 +321,7 @@ void explain(const Situation& s, const Shown& shown, std::vector<Without> runs, 
     words = "Nearest to it, " + size_text(best->played.off) + " off, comes the run with " + best->words;
   }
   out.explained = words + ".";
+  out.explanation = "";
   if (!out.cause.empty()) return;
   out.setting = best->setting->id;
   out.cause = best->setting->cause;

@@ -15,22 +15,12 @@
 #include <string>
 #include <string_view>
 
-#include "core/memory/step/unroll.h"
+#include "core/diagnosis/asked.h"
 
 namespace plimsoll::diagnosis {
 
 struct TextReading;
 struct Situation;
-
-/// A request for memory of the replayed run.
-struct Asked {
-  memory::Phase at = memory::Phase::load;
-  memory::Component component{};
-  int32_t layer = -1;
-  const char* what = "";
-  double bytes = 0;      ///< of the tensor
-  double allocated = 0;  ///< before it
-};
 
 struct Rerun {
   bool played = false;
@@ -43,7 +33,11 @@ struct Rerun {
   bool refuted = false;        ///< as requested, the run would have had room
   std::string contradiction;   ///< where request and message cannot be of one run; "": they can
   std::string explained;       ///< what would explain that
-  bool checkpointed = false;   ///< only with gradient checkpointing does the run get to where it failed
+  /// Which contradiction it is, for pages in other languages: "at_rest", "at_most", "at_least"; and which
+  /// explanation: "smaller", "larger", "shorter", "checkpointed", "other"; "": one that names settings.
+  std::string_view contradicts, explanation;
+  double expected = 0;        ///< bytes, by the request
+  bool checkpointed = false;  ///< only with gradient checkpointing does the run get to where it failed
 };
 
 Rerun play_again(const Situation& situation, const TextReading& reading);

@@ -170,6 +170,9 @@ void write_rerun(Writer& out, const Diagnosis& d) {
   if (!rerun.contradiction.empty()) {
     out.field("contradiction", rerun.contradiction);
     out.field("explained", rerun.explained);
+    out.field("contradicts", rerun.contradicts);
+    out.field("explanation", rerun.explanation);
+    out.field("expected", whole(rerun.expected));
   }
   out.close_object();
 }

@@ -70,6 +70,7 @@ test("German names components, plans and notes; what stays English is marked as 
 });
 
 test("German has a title and a reason for every change, a title and a remedy for every cause", () => {
+  const rerun = readFileSync("core/diagnosis/rerun.cpp", "utf8");
   const fixes = readdirSync("core/advice/fixes").filter((name) => name.endsWith(".cpp"));
   const causes = JSON.parse(readFileSync("tests/core/golden/causes.json", "utf8")) as { id: string }[];
   const ids = [
@@ -77,6 +78,10 @@ test("German has a title and a reason for every change, a title and a remedy for
     ...causes.flatMap(({ id }) => ["cause", "remedy"].map((kind) => `${kind}.${id}`)),
     ...[...readFileSync("core/diagnosis/cases.cpp", "utf8").matchAll(/\.id = "(\w+)"/g)].map(
       ([, id]) => `remedy.${id}`,
+    ),
+    ...[...rerun.matchAll(/out\.contradicts = "(\w+)"/g)].map(([, id]) => `contradicts.${id}`),
+    ...[...rerun.matchAll(/out\.explanation = (?:"|played\.asks \? ")(\w+)"/g)].map(
+      ([, id]) => `explains.${id}`,
     ),
   ];
   expect(ids.length).toBeGreaterThan(100);

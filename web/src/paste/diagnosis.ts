@@ -56,13 +56,28 @@ function cause(one: Cause): TemplateResult {
   </li>`;
 }
 
+/** Where request and message cannot be of one run: that, and what explains it. */
+function contradiction({ messages, replay }: Diagnosis): TemplateResult | typeof nothing {
+  const { allocated } = messages[0]?.numbers ?? {};
+  const { contradicts, explanation, explained, expected } = replay ?? {};
+  if (!contradicts || expected === undefined || allocated === undefined) return nothing;
+  return html`<p>
+    ${sayCore(`contradicts.${contradicts}`)
+      ?.replace("{expected}", size(expected))
+      .replace("{shown}", size(allocated))}
+    ${coreWords(`explains.${explanation}`, explained ?? "")}
+  </p>`;
+}
+
 /** Its figures in the page's language; what the core says of them stays behind a fold. */
-function summary({ messages, summary: english }: Diagnosis): TemplateResult {
+function summary(found: Diagnosis): TemplateResult {
+  const { messages, summary: english } = found;
   const { tried, free, capacity } = messages[0]?.numbers ?? {};
   if (language() === "en" || tried === undefined || free === undefined || capacity === undefined)
     return html`<p lang="en">${english}</p>`;
   const figures = { tried: size(tried), free: size(free), capacity: size(capacity) };
-  return html`<p>${say("diagnosis.sum", figures)}</p>
+  return html`${contradiction(found)}
+    <p>${say("diagnosis.sum", figures)}</p>
     <details class="original">
       <summary>${say("notes.original")}</summary>
       <p lang="en">${english}</p>

@@ -99,6 +99,8 @@ export interface Diagnosis {
   adjusted?: Adjusted[];
   plans?: Plan[];
   phase?: { id: string; frame: string };
+  /** `contradicts`: "at_least" and others, where request and message cannot be of one run; by the request it is `expected`. */
+  replay?: { contradicts?: string; explanation?: string; explained?: string; expected?: number } | null;
 }
 
 /** A pasted file with changes written back into it (core/report/patch.h). */

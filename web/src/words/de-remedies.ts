@@ -137,4 +137,17 @@ export const REMEDIES: Record<string, string> = {
     "sudo sysctl iogpu.wired_limit_mb=..., dem System einige 8 GB lassen; oder kleinerer Batch, kürzere Beispiele, eine quantisierte Basis.",
   "remedy.replicated_not_sharded":
     "ZeRO-3 oder FSDP mit einer nicht quantisierten Basis, FSDP mit quantisierter Ablage, oder ein Modell, das auf eine Karte passt.",
+  "contradicts.at_rest":
+    "Laut Anfrage sind vor dem ersten Schritt {expected} belegt; als ein Schritt scheiterte, waren es nur {shown}.",
+  "contradicts.at_most":
+    "Laut Anfrage belegt dieser Lauf höchstens {expected}; als er scheiterte, waren es {shown}.",
+  "contradicts.at_least":
+    "Laut Anfrage sind dort, wo er scheiterte, mindestens {expected} belegt; es waren aber nur {shown}.",
+  "explains.smaller":
+    "Es lief eine andere Konfiguration: ein kleineres Modell, eine quantisierte Basis oder über die Karten verteilte Gewichte.",
+  "explains.larger":
+    "Es lief eine andere Konfiguration, eine Einstellung wirkte nicht, oder ein Beispiel war länger als angegeben (Bilder und ihre Token mitgezählt).",
+  "explains.shorter": "Es lief eine andere Konfiguration, oder die Beispiele waren kürzer als angegeben.",
+  "explains.checkpointed": "Gradient Checkpointing war an: damit passt, was die Meldung sagt.",
+  "explains.other": "Es lief eine andere Konfiguration.",
 };
