@@ -14,23 +14,8 @@ std::string times_text(double ratio) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " times";
 }
 
-}  // namespace
-
-bool lies_in_pieces(const TextReading& r) {
-  const Message* message = r.message();
-  if (message == nullptr || !r.derived.slack) return false;
-  const Numbers& n = message->numbers;
-  if (!n.tried || !n.free || !n.capacity || n.limit) return false;
-  const double slack = *r.derived.slack, asked = n.tried->bytes, free = n.free->bytes;
-  // A full card holds some hundredths in pieces, whatever fails.
-  return slack < asked && free < asked && slack + free >= asked && slack >= 0.05 * n.capacity->bytes;
-}
-
-void read_figures(const TextReading& r, const Situation& situation, Signs& out) {
-  const Message* message = r.message();
-  if (message == nullptr || message->family->kind != MessageKind::allocator) return;
-  const Numbers& n = message->numbers;
-  const Derived& d = r.derived;
+void read_request(const TextReading& r, Signs& out) {
+  const Numbers& n = r.message()->numbers;
   add(out, n.at_least, Sign::asks_nonsense, "More than an exbibyte was asked for, which no tensor has.");
   add(out, !n.at_least && n.tried && n.tried->bytes > largest_tensor, Sign::asks_nonsense,
       "No tensor of a training run has " + size_text(n.tried ? n.tried->bytes : 0) + ".");
@@ -39,19 +24,34 @@ void read_figures(const TextReading& r, const Situation& situation, Signs& out) 
         "One tensor of " + size_text(n.tried->bytes) + " is larger than the whole card (" +
             size_text(n.capacity->bytes) + ").");
   }
+}
+
+// What other processes hold by the message itself.
+double held_by_others(const Numbers& n, const Derived& d) {
+  double foreign = d.other_is_a_bound ? 0 : d.other.value_or(0);
   // A cut-off line of a container may show one process that cannot be this one: most of the memory is
   // elsewhere.
-  double foreign = d.other_is_a_bound ? 0 : d.other.value_or(0);
   if (!d.other && n.capacity && n.free && !n.processes.empty()) {
     const double used = n.capacity->bytes - n.free->bytes;
     for (const Process& process : n.processes) {
       if (process.size.bytes < used / 2) foreign += process.size.bytes;
     }
   }
+  return foreign;
+}
+
+// There PyTorch sees all that is on the board, and the driver moves memory to the host.
+bool is_windows_like(const Numbers& n, const Derived& d) {
+  return d.sentinel || (n.allocated && n.capacity && n.allocated->bytes > n.capacity->bytes);
+}
+
+void read_others(const TextReading& r, Signs& out) {
+  const Numbers& n = r.message()->numbers;
+  const Derived& d = r.derived;
+  const double foreign = held_by_others(n, d);
   add(out, foreign > gibibyte / 2 && !d.sentinel, Sign::foreign_process,
       "Other processes hold " + size_text(foreign) + " of this card.");
-  const bool windows_like =
-      d.sentinel || (n.allocated && n.capacity && n.allocated->bytes > n.capacity->bytes);
+  const bool windows_like = is_windows_like(n, d);
   // Where the line says what this process holds in all, its own context and NCCL's buffers are inside that
   // figure.
   double residual = d.residual.value_or(0);
@@ -78,14 +78,25 @@ void read_figures(const TextReading& r, const Situation& situation, Signs& out) 
       Sign::mostly_foreign,
       size_text(others) + " of " + size_text(n.capacity ? n.capacity->bytes : 0) +
           " are held by something else than this run's tensors.");
-  // A cache holds some hundredths of a full card in pieces, whatever fails; a tenth of it is more than that.
-  const double slack = d.slack && n.capacity && n.tried && *d.slack >= n.tried->bytes ? *d.slack : 0;
-  const bool covers = slack > 0 && slack >= 0.05 * n.capacity->bytes;
-  const bool much = covers && slack >= 0.09 * n.capacity->bytes;
-  add(out, covers, much ? Sign::slack_covers : Sign::some_slack,
+}
+
+// What lies reserved and unused, where it is more than was asked for.
+double covering_slack(const Numbers& n, const Derived& d) {
+  return d.slack && n.capacity && n.tried && *d.slack >= n.tried->bytes ? *d.slack : 0;
+}
+// A cache holds some hundredths of a full card in pieces, whatever fails; a tenth of it is more than that.
+bool covers(const Numbers& n, double slack) { return slack > 0 && slack >= 0.05 * n.capacity->bytes; }
+
+void read_slack(const TextReading& r, Signs& out) {
+  const Numbers& n = r.message()->numbers;
+  const Derived& d = r.derived;
+  const double slack = covering_slack(n, d);
+  const bool covered = covers(n, slack);
+  const bool much = covered && slack >= 0.09 * n.capacity->bytes;
+  add(out, covered, much ? Sign::slack_covers : Sign::some_slack,
       size_text(slack) + " are reserved but free, more than the " + size_text(n.tried ? n.tried->bytes : 0) +
           " asked for: no single block was large enough.");
-  add(out, !windows_like && lies_in_pieces(r), Sign::slack_and_free_cover,
+  add(out, !is_windows_like(n, d) && lies_in_pieces(r), Sign::slack_and_free_cover,
       size_text(d.slack.value_or(0)) + " are reserved but unused and " +
           size_text(n.free ? n.free->bytes : 0) + " are free, together more than the " +
           size_text(n.tried ? n.tried->bytes : 0) + " asked for: they lie in pieces.");
@@ -93,13 +104,20 @@ void read_figures(const TextReading& r, const Situation& situation, Signs& out) 
   add(out, much && slack >= 3 * n.tried->bytes && slack >= 0.25 * n.capacity->bytes, Sign::slack_is_plenty,
       size_text(slack) + " lie reserved and unused, " + times_text(slack / n.tried->bytes) +
           " what was asked for.");
+}
+
+void read_limits(const TextReading& r, const Situation& situation, Signs& out) {
+  const Numbers& n = r.message()->numbers;
+  const Derived& d = r.derived;
   add(out, d.sentinel, Sign::sentinel,
       "The figure for this process is 2^64 bytes: the driver cannot tell (WSL).");
-  add(out, windows_like && !d.sentinel, Sign::beyond_card,
+  add(out, is_windows_like(n, d) && !d.sentinel, Sign::beyond_card,
       "More is allocated than the card has: the driver moved memory to the host first.");
   const bool nothing = n.allocated && n.allocated->bytes == 0;
   add(out, nothing, Sign::nothing_allocated, "Nothing was allocated yet: the very first tensor failed.");
-  add(out, !nothing && n.free && n.tried && n.free->bytes > n.tried->bytes + 512 * mebibyte && !covers,
+  add(out,
+      !nothing && n.free && n.tried && n.free->bytes > n.tried->bytes + 512 * mebibyte &&
+          !covers(n, covering_slack(n, d)),
       Sign::free_covers,
       size_text(n.free ? n.free->bytes : 0) + " are free, and yet " +
           size_text(n.tried ? n.tried->bytes : 0) + " were refused: a limit, not the card.");
@@ -117,6 +135,26 @@ void read_figures(const TextReading& r, const Situation& situation, Signs& out) 
           ", which trains next to no transformer.");
   add(out, n.pools && n.pools->bytes > gibibyte, Sign::large_pools,
       size_text(n.pools ? n.pools->bytes : 0) + " lie in private pools (CUDA graphs, an inference engine).");
+}
+
+}  // namespace
+
+bool lies_in_pieces(const TextReading& r) {
+  const Message* message = r.message();
+  if (message == nullptr || !r.derived.slack) return false;
+  const Numbers& n = message->numbers;
+  if (!n.tried || !n.free || !n.capacity || n.limit) return false;
+  const double slack = *r.derived.slack, asked = n.tried->bytes, free = n.free->bytes;
+  // A full card holds some hundredths in pieces, whatever fails.
+  return slack < asked && free < asked && slack + free >= asked && slack >= 0.05 * n.capacity->bytes;
+}
+
+void read_figures(const TextReading& r, const Situation& situation, Signs& out) {
+  if (r.message() == nullptr || r.message()->family->kind != MessageKind::allocator) return;
+  read_request(r, out);
+  read_others(r, out);
+  read_slack(r, out);
+  read_limits(r, situation, out);
 }
 
 void read_table(const TextReading& r, Signs& out) {

@@ -63,7 +63,6 @@ const longest = { file: 400, function: 60, parameters: 6 };
 // What may be longer, and why. A row that no longer is must go.
 const longer = new Map(
   Object.entries({
-    "core/diagnosis/signs_figures.cpp read_figures": "a list of signs, one statement each",
     "core/recipe/fields.cpp": "one table, in the order in which defaults are resolved",
     "core/recipe/refusals.cpp": "one table of what libraries refuse",
     "core/memory/layers/attention.cpp attend, parameters": "queries, keys and values are three of them",
