@@ -33,7 +33,7 @@ Json drawn_for(const Format& format, uint64_t seed) {
   return request;
 }
 
-Import read_again(const std::string& text) {
+Import read_round(const std::string& text) {
 #ifndef __EMSCRIPTEN__
   return import_document(cli::read_document(text), text);
 #else
@@ -107,7 +107,7 @@ size_t compare(const Format& format, const Json& asked, Differences& differences
   const recipe::Request given = recipe::read_request(asked, errors);
   EXPECT_TRUE(errors.empty()) << asked.dump(1) << errors[0].pointer;
   const Export written = export_as(format, given);
-  const Import import = read_again(written.text);
+  const Import import = read_round(written.text);
   const auto differ = [&](const std::string& what) { note(differences, what, asked, written.text); };
   const auto lines = std::count(written.text.begin(), written.text.end(), '\n');
   if (lines < 3 && format.id == "torchtune") return 0;  // too little for anybody to know whose it is
