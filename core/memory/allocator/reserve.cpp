@@ -54,7 +54,8 @@ struct Process {
     constexpr double most = 4611686018427387904.0;  // of such a size none is given
     const double asked = std::min(most, bytes);
     auto size = static_cast<uint64_t>(asked);
-    if (static_cast<double>(size) < asked) ++size;  // std::ceil is a call, and this is asked 100,000 times a run
+    if (static_cast<double>(size) < asked)
+      ++size;  // std::ceil is a call, and this is asked 100,000 times a run
     if (stream == Stream::gathering) gathered.next(cuda, units_ahead);
     if (stream == Stream::sent) sent.next(cuda, sent_ahead);
     const std::size_t number = stream == Stream::gathering ? 1 : stream == Stream::reducing ? 2 : 0;
