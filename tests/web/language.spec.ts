@@ -80,8 +80,8 @@ test("German has a title and a reason for every change, a title and a remedy for
       ([, id]) => `remedy.${id}`,
     ),
     ...[...rerun.matchAll(/out\.contradicts = "(\w+)"/g)].map(([, id]) => `contradicts.${id}`),
-    ...[...rerun.matchAll(/out\.explanation = (?:"|played\.asks \? ")(\w+)"/g)].map(
-      ([, id]) => `explains.${id}`,
+    ...[...rerun.matchAll(/out\.explanation = ([^;]+);/g)].flatMap(([, value = ""]) =>
+      [...value.matchAll(/"(\w+)"/g)].map(([, id]) => `explains.${id}`),
     ),
   ];
   expect(ids.length).toBeGreaterThan(100);

@@ -55,8 +55,8 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "paging file is too small",
                                         "notebook tried to allocate more memory",  // Kaggle
                                         "using all available ram",                 // Colab
-                                        "is killed by signal",     // a worker of PyTorch's DataLoader
-                                        ") exited unexpectedly"};  // the same, seen by who waits for it
+                                        "is killed by signal",         // a worker of PyTorch's DataLoader
+                                        "dataloader worker (pid(s)"};  // the same, seen by who waits for it
 
 // "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
 constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess", "sigkill",
