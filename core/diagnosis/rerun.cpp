@@ -282,7 +282,7 @@ std::vector<Without> without_one(const Situation& s, const Without* other, const
     if (!setting.undo(changed) || !memory::unrolls(changed)) continue;
     std::string words = (other == nullptr ? "" : other->words + " and ") + std::string(setting.without);
     Played played = play(s, changed, shown);
-    out.push_back({&setting, std::move(words), std::move(changed), std::move(played)});
+    out.push_back({&setting, std::move(words), std::move(changed), played});
   }
   return out;
 }
