@@ -65,12 +65,13 @@ const Changed* Advisor::checked(const Choice& choice) {
 // A full replay of the changed request has the last word.
 std::optional<NamedPlan> Advisor::named(const char* name, const PricedPlan& plan, double usable) {
   const Changed* full = checked(plan.choice);
-  if (full == nullptr || memory::verdict(full->price.sizes, usable) == memory::Verdict::no)
-    return std::nullopt;
-  const double seconds = run::step_on({basis_->network_of(full->recipe), full->recipe, full->replay},
-                                      full->price.sizes, usable, basis_->time_gpu)
+  if (full == nullptr) return std::nullopt;
+  const memory::Sizes& sizes = planner_->pricer().sizes_on(usable, plan.choice, *full);
+  if (memory::verdict(sizes, usable) == memory::Verdict::no) return std::nullopt;
+  const double seconds = run::step_on({basis_->network_of(full->recipe), full->recipe, full->replay}, sizes,
+                                      usable, basis_->time_gpu)
                              .seconds;
-  return NamedPlan{name, {name}, plan.choice, full->price.sizes, plan.quality, full, seconds};
+  return NamedPlan{name, {name}, plan.choice, sizes, plan.quality, full, seconds};
 }
 
 std::vector<NamedPlan> Advisor::plans(double usable) {
@@ -110,13 +111,13 @@ json::Json Advisor::before(const Choice& choice, const std::string& pointer, con
   return planner_->pricer().value_beside(others, pointer);
 }
 
-const std::vector<ChangeRow>& Advisor::changes(const Choice& choice) {
-  const auto [found, fresh] = changes_.try_emplace(choice);
-  if (fresh) found->second = listed(choice);
+const std::vector<ChangeRow>& Advisor::changes(const Choice& choice, double usable) {
+  const auto [found, fresh] = changes_.try_emplace({choice, usable});
+  if (fresh) found->second = listed(choice, usable);
   return found->second;
 }
 
-std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
+std::vector<ChangeRow> Advisor::listed(const Choice& choice, double usable) {
   const Space& space = planner_->space();
   const recipe::Values together = changes_of(space, choice);
   std::vector<ChangeRow> rows;
@@ -144,7 +145,7 @@ std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
   // Each step is by the usual reserve; all together they save what the simulated allocator says.
   std::vector<double*> savings;
   for (ChangeRow& row : rows) savings.push_back(&row.saves);
-  if (const Price* planned = planner_->pricer().confirmed(choice))
+  if (const Price* planned = planner_->pricer().confirmed(choice, usable))
     run::add_up_to(sizes_at_peak(run_).device - planned->sizes.device, savings);
   return rows;
 }

@@ -2,7 +2,7 @@
 // another, each fix alone, what room to spare can buy.
 //
 //     Advisor advisor(run, catalog);
-//     for (const NamedPlan& plan : advisor.plans(usable)) advisor.changes(plan.choice);
+//     for (const NamedPlan& plan : advisor.plans(usable)) advisor.changes(plan.choice, usable);
 //
 // What was priced for one size serves the others: ask for the largest size first.
 #pragma once
@@ -90,7 +90,7 @@ class Advisor {
   /// Best first; empty where the run fits as it is or nothing makes it fit.
   std::vector<NamedPlan> plans(double usable);
   /// The fields that a choice sets, what is switched on first.
-  const std::vector<ChangeRow>& changes(const Choice& choice);
+  const std::vector<ChangeRow>& changes(const Choice& choice, double usable);
   /// Nothing where the run, or a plan for it, fits.
   std::optional<Blocked> blocked(double usable);
   /// From the first plan on: the further change that costs least in quality, then the one that people try
@@ -113,7 +113,7 @@ class Advisor {
 
  private:
   std::optional<NamedPlan> named(const char* name, const PricedPlan& plan, double usable);
-  std::vector<ChangeRow> listed(const Choice& choice);
+  std::vector<ChangeRow> listed(const Choice& choice, double usable);
   json::Json before(const Choice& choice, const std::string& pointer, const json::Json& value) const;
   const std::map<std::string, double>& needed_without_locks();
   std::optional<Rung> rung(Choice& at);
@@ -127,7 +127,7 @@ class Advisor {
   std::unique_ptr<Planner> planner_;
   double seconds_ = 0;
   std::map<Choice, std::optional<Changed>> checked_;
-  std::map<Choice, std::vector<ChangeRow>> changes_;
+  std::map<std::pair<Choice, double>, std::vector<ChangeRow>> changes_;  ///< by what is usable
   std::map<std::string, double> needed_without_locks_;  ///< by lock; empty until it is asked for
 };
 

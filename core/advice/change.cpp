@@ -50,9 +50,11 @@ memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& 
   return sizes_of(replay.at_peak(), recipe, basis);
 }
 
-memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe,
-                              const Basis& basis) {
-  return memory::simulated_sizes(basis.card, on_basis(replay, recipe, basis));
+memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis,
+                              double usable) {
+  memory::Card card = basis.card;
+  card.usable = usable;
+  return memory::simulated_sizes(card, on_basis(replay, recipe, basis));
 }
 
 std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
@@ -82,7 +84,8 @@ std::optional<Changed> without_sizes(const Basis& basis, const recipe::Values& c
 
 std::optional<Changed> change(const Basis& basis, const recipe::Values& changes) {
   std::optional<Changed> changed = without_sizes(basis, changes);
-  if (changed) changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis);
+  if (changed)
+    changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis, basis.card.usable);
   return changed;
 }
 
@@ -90,7 +93,7 @@ std::optional<Changed> change_that_fits(const Basis& basis, const recipe::Values
   std::optional<Changed> changed = without_sizes(basis, changes);
   if (!changed || !memory::fits(basis.card, on_basis(changed->replay, changed->recipe, basis), usable))
     return std::nullopt;
-  changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis);
+  changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis, usable);
   return changed;
 }
 

@@ -64,6 +64,8 @@ std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine&
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis);
 memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis);
 /// As the report has them: by the simulated allocator, where the basis has one.
-memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis);
+/// On a card on which so much is usable.
+memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis,
+                              double usable);
 
 }  // namespace plimsoll::advice

@@ -201,10 +201,10 @@ std::optional<Choice> Planner::fitting_part(const Choice& choice, int least, con
   return std::nullopt;
 }
 
-PricedPlan Planner::plan(const Choice& choice) {
+PricedPlan Planner::plan(const Choice& choice, double usable) {
   PricedPlan plan;
   plan.choice = choice;
-  plan.price = *pricer_.confirmed(choice);
+  plan.price = *pricer_.confirmed(choice, usable);
   plan.price.seconds = pricer_.seconds(choice);
   plan.quality = quality_of(space_, choice);
   return plan;
@@ -270,7 +270,7 @@ PricedPlan Planner::least(Measure measure) {
     reached = value(price->sizes, measure);
     best = candidate;
   }
-  return plan(best);
+  return plan(best, pricer_.usable());
 }
 
 }  // namespace plimsoll::advice

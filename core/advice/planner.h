@@ -93,7 +93,7 @@ class Planner {
   bool fits(const Choice& choice, const Target& target);
   void search(const Target& target, Plans& plans);
   Plans confirmed(const Target& wanted);
-  double slack_of(const Choice& choice, Measure measure);
+  double slack_of(const Choice& choice, const Target& target);
   bool is_confirmed(const Choice& choice, const Target& target);
   PricedPlan without_needless(PricedPlan plan, const Target& target);
   bool alive(std::size_t structure, const Target& target);
@@ -150,7 +150,7 @@ class Planner {
   struct Loss;
   void spend(Loss& loss, const Choice& choice, std::size_t paid, int left);
   void fill(Loss& loss, const Choice& spent);
-  PricedPlan plan(const Choice& choice);
+  PricedPlan plan(const Choice& choice, double usable);
 
   Space space_;
   Pricer pricer_;

@@ -132,7 +132,7 @@ std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
       if (entry.seconds > same_speed * fastest) continue;
       if (best == nullptr || cost(entry) < cost(*best)) best = &entry;
     }
-    if (best != nullptr) return plan(best->choice);
+    if (best != nullptr) return plan(best->choice, wanted.target.usable);
   }
   return std::nullopt;
 }

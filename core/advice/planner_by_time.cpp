@@ -105,7 +105,7 @@ std::optional<PricedPlan> Planner::quickest(const Target& target, int least, boo
     }
     if (best && best_cost == std::make_tuple(least, 0, false)) break;
   }
-  if (best) return plan(best->choice);
+  if (best) return plan(best->choice, target.usable);
   return std::nullopt;
 }
 
@@ -140,7 +140,7 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
       spend(loss, begin(s).choice, loss.paid.size(), cost - structures_[s].quality);
     }
   }
-  if (loss.best) return plan(*loss.best);
+  if (loss.best) return plan(*loss.best, loss.target.usable);
   return std::nullopt;
 }
 

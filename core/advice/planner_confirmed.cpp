@@ -13,17 +13,18 @@ constexpr std::optional<PricedPlan> Plans::*readings[] = {&Plans::usual, &Plans:
 }  // namespace
 
 bool Planner::is_confirmed(const Choice& choice, const Target& target) {
-  const Price* price = pricer_.confirmed(choice);
+  const Price* price = pricer_.confirmed(choice, target.usable);
   return price != nullptr && value(price->sizes, target.measure) <= target.usable;
 }
 
 // How much more the usual reserve asks for than the simulated allocator: about
 // the same for all choices.
-double Planner::slack_of(const Choice& choice, Measure measure) {
+double Planner::slack_of(const Choice& choice, const Target& target) {
   constexpr double least = 0.5, most = 1.5;
   const memory::Sizes simulated =
-      changes_in(choice) == 0 ? pricer_.with_room() : pricer_.confirmed(choice)->sizes;
-  return std::clamp(value(pricer_.price(choice)->sizes, measure) / value(simulated, measure), least, most);
+      changes_in(choice) == 0 ? pricer_.with_room() : pricer_.confirmed(choice, target.usable)->sizes;
+  return std::clamp(value(pricer_.price(choice)->sizes, target.measure) / value(simulated, target.measure),
+                    least, most);
 }
 
 // What the usual reserve called for may be more than it takes.
@@ -35,7 +36,7 @@ PricedPlan Planner::without_needless(PricedPlan plan, const Target& target) {
     less[i] = 0;
     const bool needless =
         less != plan.choice && changes_in(less) > 0 && fits(less, near) && is_confirmed(less, target);
-    if (needless) plan = this->plan(less);
+    if (needless) plan = this->plan(less, target.usable);
     i = needless ? 0 : i + 1;
   }
   return plan;
@@ -45,7 +46,7 @@ PricedPlan Planner::without_needless(PricedPlan plan, const Target& target) {
 Plans Planner::confirmed(const Target& wanted) {
   constexpr int searches = 5;
   Target target = wanted;
-  target.slack = slack_of(Choice{}, wanted.measure);
+  target.slack = slack_of(Choice{}, wanted);
   Plans found;
   for (int tried = 0; tried < searches; ++tried) {
     Plans plans = found;
@@ -59,7 +60,7 @@ Plans Planner::confirmed(const Target& wanted) {
         found.*reading = without_needless(*plan, target);
       } else {
         all = false;
-        lowest = std::min(lowest, slack_of(plan->choice, wanted.measure));
+        lowest = std::min(lowest, slack_of(plan->choice, wanted));
       }
     }
     if (all) break;
@@ -80,7 +81,7 @@ Plans Planner::plans(const Target& target) {
   // Before less is learned, the plan that is likely to fit.
   if (plans.usual && heaviest_in(space_, plans.usual->choice) > quality::parity) {
     Target tight{target.usable, Measure::needed};
-    if (simulates) tight.slack = slack_of(Choice{}, Measure::needed);
+    if (simulates) tight.slack = slack_of(Choice{}, tight);
     const std::optional<PricedPlan> plan = usual(tight, true);
     if (plan && (!simulates || is_confirmed(plan->choice, tight))) plans.usual = plan;
   }

@@ -1,6 +1,7 @@
 #include "core/advice/price.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/memory/parameters/targets.h"
 #include "core/recipe/locks.h"
@@ -85,7 +86,7 @@ std::optional<Changed> Pricer::changed(const Choice& choice) {
   if (!keeps_locks(after)) return std::nullopt;
   const memory::Machine& machine = machines_.of(after.recipe);
   std::optional<Changed> changed = replay_changed(basis_, machine, std::move(after.recipe), errors);
-  if (changed) changed->price.sizes = simulated(choice, changed->recipe, changed->replay);
+  if (changed) changed->price.sizes = sizes_on(basis_.card.usable, choice, *changed);
   return changed;
 }
 
@@ -191,28 +192,29 @@ const Price* Pricer::price(const Choice& choice) {
   return &prices_.back().second;
 }
 
-const Price* Pricer::confirmed(const Choice& choice) {
+const Price* Pricer::confirmed(const Choice& choice, double usable) {
   const Price* usual = price(choice);
   if (usual == nullptr || !simulates()) return usual;
-  if (const auto known = confirmed_.find(choice); known != confirmed_.end()) return &known->second;
-  const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
-  simulated(choice, recipe, memory::replay(basis_.network_of(recipe), recipe, basis_.card.machine));
-  return &confirmed_.at(choice);
+  const auto [known, fresh] = confirmed_[choice].try_emplace(usable);
+  if (fresh) {
+    const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
+    const memory::Replay replay = memory::replay(basis_.network_of(recipe), recipe, basis_.card.machine);
+    known->second.sizes = simulated_sizes(replay, recipe, basis_, usable);
+  }
+  return &known->second;
 }
 
-const memory::Sizes& Pricer::simulated(const Choice& choice, const recipe::Recipe& recipe,
-                                       const memory::Replay& replay) {
-  const auto [known, fresh] = confirmed_.try_emplace(choice);
-  if (fresh) known->second.sizes = simulated_sizes(replay, recipe, basis_);
+const memory::Sizes& Pricer::sizes_on(double usable, const Choice& choice, const Changed& changed) {
+  const auto [known, fresh] = confirmed_[choice].try_emplace(usable);
+  if (fresh) known->second.sizes = simulated_sizes(changed.replay, changed.recipe, basis_, usable);
   return known->second.sizes;
 }
 
 const memory::Sizes& Pricer::with_room() {
   if (with_room_) return *with_room_;
-  Basis roomy = basis_;
-  roomy.card.capacity = UINT64_MAX;
   const recipe::Recipe& recipe = with_cheap(replayed(Choice{}), Choice{});
-  with_room_ = simulated_sizes(walk(Choice{}).run->replay(), recipe, roomy);
+  constexpr double any = std::numeric_limits<double>::infinity();
+  with_room_ = simulated_sizes(walk(Choice{}).run->replay(), recipe, basis_, any);
   return *with_room_;
 }
 

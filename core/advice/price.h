@@ -59,10 +59,14 @@ class Pricer {
 
   /// Null when the changes contradict each other, miss what they need or are refused by a library.
   const Price* price(const Choice& choice);
-  /// The same by the simulated allocator, where the basis has one.
-  const Price* confirmed(const Choice& choice);
+  /// The same by the simulated allocator, where the basis has one, of a card on which so much is usable.
+  const Price* confirmed(const Choice& choice, double usable);
+  /// The sizes of a run that `changed` gave, in the same way.
+  const memory::Sizes& sizes_on(double usable, const Choice& choice, const Changed& changed);
   /// Of the run as it is, were the card as large as it likes; only where the basis has a simulated allocator.
   const memory::Sizes& with_room();
+  /// Of the chosen card.
+  double usable() const { return basis_.card.usable; }
   bool simulates() const { return static_cast<bool>(basis_.card.simulator); }
   /// No evaluation makes these changes to the training need less than this; null: they contradict each other,
   /// or nothing is known. With evaluation the highest instant and the highest of each component are no lower
@@ -106,8 +110,6 @@ class Pricer {
     std::vector<uint32_t> prices;
     std::map<std::size_t, memory::Sizes> trainings;  ///< by the same, with evaluation as it is
   };
-  const memory::Sizes& simulated(const Choice& choice, const recipe::Recipe& recipe,
-                                 const memory::Replay& replay);
   bool keeps_locks(const recipe::Variation& after) const;
   const std::optional<recipe::Recipe>& resolved(const Choice& structure);
   void begin(Walk& walk, const Choice& choice);
@@ -128,7 +130,7 @@ class Pricer {
   ByChoice<std::unique_ptr<Walk>> walks_;             ///< by all but cheap slots
   std::deque<std::pair<Choice, Price>> prices_;
   static constexpr uint32_t refused_price = UINT32_MAX;
-  ByChoice<Price> confirmed_;
+  ByChoice<std::map<double, Price>> confirmed_;  ///< by what is usable
   std::optional<memory::Sizes> with_room_;
 };
 

@@ -174,7 +174,7 @@ std::optional<PricedPlan> Planner::usual(const Target& target, bool parity) {
     if (!fits(climb.reached, target)) continue;
     Choice found = relaxed(climb.reached, target);
     while (const std::optional<Choice> part = fitting_part(found, 1, target)) found = relaxed(*part, target);
-    return plan(found);
+    return plan(found, target.usable);
   }
   return std::nullopt;
 }

@@ -25,9 +25,9 @@ using json::Writer;
 
 const std::string& stack_of(const Advisor& advisor) { return advisor.run().resolved.recipe.stack; }
 
-void write_rows(Writer& out, Advisor& advisor, const advice::Choice& choice) {
+void write_rows(Writer& out, Advisor& advisor, const advice::Choice& choice, double usable) {
   out.open_array();
-  for (const advice::ChangeRow& row : advisor.changes(choice)) {
+  for (const advice::ChangeRow& row : advisor.changes(choice, usable)) {
     const advice::Option& option = *row.option;
     out.open_object();
     out.field("fix", option.fix->id);
@@ -54,7 +54,7 @@ void write_plan(Writer& out, Advisor& advisor, const NamedPlan& plan, double usa
   out.field("verdict", memory::word(memory::verdict(plan.sizes, usable)));
   out.field("headroom", whole(memory::headroom(plan.sizes, usable)));
   out.key("changes");
-  write_rows(out, advisor, plan.choice);
+  write_rows(out, advisor, plan.choice, usable);
   out.key("peak");
   write_sizes(out, plan.sizes);
   out.field("time_factor", factor(plan.seconds, advisor.seconds(usable)));
@@ -223,7 +223,7 @@ void write_blocked(Writer& out, Advisor& advisor, double usable) {
   out.open_object();
   out.field("least", whole(blocked->least));
   out.key("changes");
-  write_rows(out, advisor, blocked->choice);
+  write_rows(out, advisor, blocked->choice, usable);
   out.key("smallest_tier");
   if (blocked->smallest_tier == nullptr) {
     out.null();

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/hardware/cloud.h"
 #include "core/hardware/gpu.h"
+#include "core/memory/allocator/reserve.h"
 #include "core/model/architecture.h"
 #include "core/model/preset.h"
 #include "core/recipe/recipe.h"
@@ -35,6 +37,9 @@ struct Catalog {
   std::vector<Measured> evidence;                         ///< runs that estimates were held against
   std::map<std::string, std::size_t, std::less<>> names;  ///< lower-case name to index in models
   json::Errors errors;  ///< of the preset files; pointers begin with the path
+  /// What the simulated allocator said, for all runs that are read with this catalog; null: each for itself. A page
+  /// asks for the report of a run, its plans and its limits one after another.
+  std::shared_ptr<memory::ReserveMemo> played = std::make_shared<memory::ReserveMemo>();
 
   /// By id, alias, hub id, or the hub id of a model with the same shapes, whatever the case. Null when
   /// unknown.

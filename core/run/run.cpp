@@ -279,7 +279,8 @@ std::optional<Run> read(recipe::Request given, const Catalog& catalog, Errors& e
 
 std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
                             memory::ReplayMemo* memo) {
-  return read(std::move(given), catalog, errors, memo, memory::Simulator(memory::simulated_reserve));
+  return read(std::move(given), catalog, errors, memo,
+              memory::Simulator(memory::simulated_reserve, catalog.played));
 }
 
 std::optional<Run> read_quick_run(recipe::Request given, const Catalog& catalog, Errors& errors,
@@ -327,8 +328,8 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
 void simulate(Run& run) {
   run.simulated.reset();
   if (!run.simulator || !memory::simulates(run.resolved.recipe, run.replay)) return;
-  run.simulated =
-      run.simulator(run.network, run.resolved.recipe, run.machine, {.capacity = capacity_for(run)});
+  run.simulated = run.simulator(run.network, run.resolved.recipe, run.machine,
+                                {.capacity = memory::capacity_of(run.context, usable_on_card(run))});
 }
 
 hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards) {
@@ -357,7 +358,7 @@ memory::Sizes sizes_with_room(const Run& run) {
 memory::Sizes sizes_at_peak(const Run& run) { return sizes_of(run.replay.at_peak(), run); }
 
 memory::Card card_of(const Run& run) {
-  return {run.machine, run.context, run.simulator, capacity_for(run), usable_on_card(run)};
+  return {run.machine, run.context, run.simulator, usable_on_card(run)};
 }
 
 bool fits(const Run& run) {
@@ -378,12 +379,6 @@ double usable_for(const Run& run, uint64_t usable_bytes) {
 double usable_on_card(const Run& run) {
   return run.gpu == nullptr ? std::numeric_limits<double>::infinity()
                             : usable_for(run, run.gpu->usable_bytes);
-}
-
-uint64_t capacity_for(const Run& run) {
-  if (run.gpu == nullptr) return UINT64_MAX;
-  const double usable = usable_on_card(run) - static_cast<double>(run.context.typical);
-  return usable > 0 ? static_cast<uint64_t>(usable) : 0;
 }
 
 bool unrolls(const Run& run) { return memory::unrolls(run.resolved.recipe); }

@@ -93,9 +93,6 @@ double usable_for(const Run& run, uint64_t usable_bytes);
 /// The same of the chosen card; infinite where none was chosen.
 double usable_on_card(const Run& run);
 
-/// What the chosen card leaves to PyTorch, its context not counted; UINT64_MAX where none was chosen.
-uint64_t capacity_for(const Run& run);
-
 /// Whether the run is written down tensor by tensor for the timeline (core/memory/step/unroll.h).
 bool unrolls(const Run& run);
 

@@ -30,8 +30,13 @@ namespace {
 
 using json::Json;
 
+// Every answer is that of a fresh process.
 const run::Catalog& presets() {
-  static const run::Catalog catalog = run::read_catalog(plimsoll::preset_files());
+  static const run::Catalog catalog = [] {
+    run::Catalog read = run::read_catalog(plimsoll::preset_files());
+    read.played = nullptr;
+    return read;
+  }();
   return catalog;
 }
 

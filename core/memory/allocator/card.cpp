@@ -16,25 +16,46 @@ std::optional<Verdict> known_by(const Sizes& usual, double usable) {
   return std::nullopt;
 }
 
-// So much may be reserved with room to spare that it is enough (apply, widen), whatever else is found.
+// So much may be reserved that it is enough (apply, widen), whatever else is found.
 uint64_t sufficient(const Card& card, const ReplayedRun& run, const Sizes& usual, double usable) {
-  if (usual.enough <= usable) return card.capacity;
+  if (usual.enough <= usable) return capacity_of(card.context, usable);
   const Instant& peak = run.replay.at_peak();
   const double outside = peak.outside + static_cast<double>(card.context.high);
   const double most = (usable / run.widening - outside) / margins_of(run.recipe).sure - 1;
-  return most < usual.allocated ? 0 : std::min(card.capacity, static_cast<uint64_t>(most));
+  return most < usual.allocated ? 0
+                                : std::min(capacity_of(card.context, usable), static_cast<uint64_t>(most));
 }
 
-Sizes with_simulated(const Card& card, const ReplayedRun& run, const ReserveQuestion& question) {
+SimulatedReserve asked(const Card& card, const ReplayedRun& run, const ReserveQuestion& question) {
+  return card.simulator(run.network, run.recipe, card.machine, question);
+}
+
+bool is_simulated(const Card& card, const ReplayedRun& run) {
+  return card.simulator && simulates(run.recipe, run.replay);
+}
+
+// Where the usual reserve needs more.
+bool needs_at_most(const Card& card, const ReplayedRun& run, double usable) {
   const Instant& peak = run.replay.at_peak();
-  Sizes sizes = sizes_of(peak, run.recipe, card.context);
-  if (card.simulator && simulates(run.recipe, run.replay))
-    apply(card.simulator(run.network, run.recipe, card.machine, question), peak, card.context, sizes);
-  widen(sizes, run.widening, card.usable);
-  return sizes;
+  if (!is_simulated(card, run) || !in_trace(peak.phase)) return false;
+  // Before the first step less is held than is needed in all.
+  if (peak.phase < Phase::forward) return simulated_sizes(card, run).needed <= usable;
+  const double most = usable - peak.outside - static_cast<double>(card.context.typical);
+  if (most < peak.live.total()) return false;
+  const auto suffices = static_cast<uint64_t>(most);
+  using Asked = ReserveQuestion::Asked;
+  return asked(card, run,
+               {.capacity = capacity_of(card.context, usable), .asked = Asked::needed, .suffices = suffices})
+             .needed <= suffices;
 }
 
 }  // namespace
+
+uint64_t capacity_of(const hardware::Context& context, double usable) {
+  const double left = usable - static_cast<double>(context.typical);
+  if (left >= 18446744073709551616.0) return UINT64_MAX;
+  return left > 0 ? static_cast<uint64_t>(left) : 0;
+}
 
 Sizes usual_sizes(const Card& card, const ReplayedRun& run) {
   Sizes sizes = sizes_of(run.replay.at_peak(), run.recipe, card.context);
@@ -43,7 +64,12 @@ Sizes usual_sizes(const Card& card, const ReplayedRun& run) {
 }
 
 Sizes simulated_sizes(const Card& card, const ReplayedRun& run) {
-  return with_simulated(card, run, {.capacity = card.capacity});
+  const Instant& peak = run.replay.at_peak();
+  Sizes sizes = sizes_of(peak, run.recipe, card.context);
+  if (is_simulated(card, run))
+    apply(asked(card, run, {.capacity = capacity_of(card.context, card.usable)}), peak, card.context, sizes);
+  widen(sizes, run.widening, card.usable);
+  return sizes;
 }
 
 bool fits(const Card& card, const ReplayedRun& run, double usable) {
@@ -51,14 +77,20 @@ bool fits(const Card& card, const ReplayedRun& run, double usable) {
   if (const std::optional<Verdict> known = known_by(usual, usable)) return *known == Verdict::fits;
   // Between steps the simulated allocator never makes a run need less.
   if (!in_trace(run.replay.at_peak().phase) && usual.enough > usable) return false;
-  const ReserveQuestion question{
-      .capacity = card.capacity, .fits_alone = true, .suffices = sufficient(card, run, usual, usable)};
-  return with_simulated(card, run, question).enough <= usable;
+  if (!is_simulated(card, run)) return usual.enough <= usable;
+  const uint64_t suffices = sufficient(card, run, usual, usable);
+  using Asked = ReserveQuestion::Asked;
+  const SimulatedReserve held = asked(
+      card, run, {.capacity = capacity_of(card.context, usable), .asked = Asked::fits, .suffices = suffices});
+  return !(held.pressed && held.on_card.died) && held.needed <= suffices;
 }
 
 Verdict verdict(const Card& card, const ReplayedRun& run, double usable) {
-  if (const std::optional<Verdict> known = known_by(usual_sizes(card, run), usable)) return *known;
-  return fits(card, run, usable) ? Verdict::fits : verdict(simulated_sizes(card, run), usable);
+  const Sizes usual = usual_sizes(card, run);
+  if (const std::optional<Verdict> known = known_by(usual, usable)) return *known;
+  if (fits(card, run, usable)) return Verdict::fits;
+  if (usual.needed <= usable) return Verdict::tight;
+  return needs_at_most(card, run, usable) ? Verdict::tight : Verdict::no;
 }
 
 }  // namespace plimsoll::memory

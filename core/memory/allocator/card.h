@@ -16,7 +16,6 @@ struct Card {
   Machine machine;
   hardware::Context context;
   Simulator simulator;                                      ///< or none: by the usual reserve
-  uint64_t capacity = UINT64_MAX;                           ///< what it leaves to PyTorch
   double usable = std::numeric_limits<double>::infinity();  ///< context and all
 };
 
@@ -26,6 +25,9 @@ struct ReplayedRun {
   const Replay& replay;
   double widening = 1;  ///< of the high ends, where nothing near was measured
 };
+
+/// What a card on which so much is usable leaves to PyTorch.
+uint64_t capacity_of(const hardware::Context& context, double usable);
 
 /// Of the highest instant: by the usual reserve, and as a report has them.
 Sizes usual_sizes(const Card& card, const ReplayedRun& run);

@@ -76,7 +76,7 @@ struct Process {
     sent.come_back(cuda, 0);
   }
 
-  // False when a request failed.
+  // False when a request failed, or more is reserved than anybody asked about.
   bool play(const Unrolled& run, const Section& section, std::vector<uint32_t>& places) {
     // Trainer.training_step empties it when the loss is known, in step 0 and every n-th one.
     if (section.phase == Phase::loss && how.empty_cache_steps > 0 &&
@@ -103,7 +103,8 @@ struct Process {
     }
     uint64_t& highest = result.by_phase[static_cast<std::size_t>(section.phase)];
     highest = std::max(highest, cuda.peak_reserved());
-    return true;
+    result.beyond = cuda.peak_reserved() > how.most;
+    return !result.beyond;
   }
 
   void wrap(const std::vector<WrappedUnit>& units) {
@@ -149,10 +150,11 @@ struct Process {
     return true;
   }
 
-  Reserve finish(bool died) {
-    result.died = died;
+  Reserve finish(bool ended) {
+    result.died = !ended && !result.beyond;
     result.retries = cuda.retries();
-    if (died) return result;
+    if (result.beyond) result.reserved = cuda.peak_reserved();
+    if (!ended) return result;
     result.allocated = cuda.peak_allocated();
     result.reserved = cuda.peak_reserved();
     // Steps repeat: from the third on, each instant finds reserved what any instant ever needed.
@@ -221,19 +223,44 @@ class Played {
 
   Reserve operator()(const AllocatorRun& how) const {
     if (memo_ == nullptr) return play(how);
-    Hash key = lists_;
-    add(key, how);
-    const auto [known, fresh] = memo_->try_emplace(key.value);
-    if (fresh) known->second = play(how);
-    return known->second;
+    const uint64_t key = key_of(how);
+    if (const auto known = memo_->find(key); known != memo_->end()) return known->second;
+    const Reserve played = play(how);
+    if (!played.beyond) keep(key, played);
+    return played;
+  }
+
+  // The same on a card: where that is large enough, as with room to spare.
+  Reserve on_card(const AllocatorRun& roomy, uint64_t capacity) const {
+    AllocatorRun how = roomy;
+    how.capacity = capacity;
+    if (roomy.settings.garbage_collection_threshold > 0) return (*this)(how);
+    const uint64_t key = key_of(roomy);
+    if (memo_ != nullptr) {
+      const auto known = memo_->find(key);
+      if (known != memo_->end() && known->second.reserved <= capacity) return known->second;
+    }
+    const Reserve played = (*this)(how);
+    if (memo_ != nullptr && !played.died && played.retries == 0) keep(key, played);
+    return played;
   }
 
  private:
+  uint64_t key_of(const AllocatorRun& how) const {
+    Hash key = lists_;
+    add(key, how);
+    return key.value;
+  }
+  void keep(uint64_t key, const Reserve& played) const {
+    constexpr std::size_t most = 4096;  // a page asks for days
+    if (memo_->size() >= most) memo_->clear();
+    memo_->emplace(key, played);
+  }
   Reserve play(const AllocatorRun& how) const {
     Process process(runs_.front(), how);
-    bool died = !process.from_load(runs_.front());
-    for (std::size_t i = 1; i < runs_.size() && !died; ++i) died = !process.one_step(runs_[i]);
-    return process.finish(died);
+    bool ended = process.from_load(runs_.front());
+    for (std::size_t i = 1; i < runs_.size() && ended; ++i) ended = process.one_step(runs_[i]);
+    return process.finish(ended);
   }
 
   std::vector<Unrolled> runs_;
@@ -245,7 +272,7 @@ class Played {
 
 Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
   Process process(run, how);
-  return process.finish(!process.from_load(run));
+  return process.finish(process.from_load(run));
 }
 
 bool simulates(const recipe::Recipe& recipe) {
@@ -274,26 +301,60 @@ Margins margins_of(const recipe::Recipe& recipe) {
   return {.most = 1.15, .sure = 1.1};
 }
 
+namespace {
+
+// Whether it lives on the card, with no more than suffices.
+SimulatedReserve reserve_that_fits(const Played& played, AllocatorRun how, const ReserveQuestion& question) {
+  SimulatedReserve result;
+  result.on_card = played.on_card(how, question.capacity);
+  result.pressed = result.on_card.died || result.on_card.retries > 0;
+  result.needed = result.on_card.reserved;
+  if (result.on_card.died || result.needed <= question.suffices) return result;
+  how.frugal = true;
+  how.most = question.suffices;
+  result.needed = std::min(result.needed, played(how).reserved);
+  return result;
+}
+
+// Whether it could do with no more than suffices, on whatever card.
+SimulatedReserve reserve_that_is_needed(const Played& played, AllocatorRun how,
+                                        const ReserveQuestion& question) {
+  SimulatedReserve result;
+  how.most = question.suffices;
+  how.frugal = true;
+  result.needed = played(how).reserved;
+  if (result.needed <= question.suffices) return result;
+  how.frugal = false;
+  result.needed = std::min(result.needed, played(how).reserved);
+  if (result.needed <= question.suffices || question.capacity == UINT64_MAX) return result;
+  how.capacity = question.capacity;
+  const Reserve on_card = played(how);
+  if (!on_card.died) result.needed = std::min(result.needed, on_card.reserved);
+  return result;
+}
+
+}  // namespace
+
 SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
                                    const Machine& machine, const ReserveQuestion& question,
                                    ReserveMemo* memo) {
+  using Asked = ReserveQuestion::Asked;
   const Played played(unroll_met(network, recipe, machine), memo);
   AllocatorRun how;
   how.settings = read_allocator_settings(recipe.hardware.cuda_alloc_conf);
   how.empty_cache_steps = recipe.training.torch_empty_cache_steps;
   SimulatedReserve result;
+  if (question.asked == Asked::fits) result = reserve_that_fits(played, how, question);
+  if (question.asked == Asked::needed) result = reserve_that_is_needed(played, how, question);
   result.margins = margins_of(recipe);
+  if (question.asked != Asked::all) return result;
   result.roomy = played(how);
   result.needed = result.roomy.reserved;
   result.pressed = result.roomy.reserved > question.capacity;
   if (result.pressed) {
-    how.capacity = question.capacity;
-    result.on_card = played(how);
+    result.on_card = played.on_card(how, question.capacity);
     if (!result.on_card.died) result.needed = std::min(result.needed, result.on_card.reserved);
-    how.capacity = UINT64_MAX;
   }
-  const bool known = result.on_card.died || result.needed <= question.suffices;
-  if (question.fits_alone && known) return result;
   how.frugal = true;
   result.frugal = played(how);
   result.needed = std::min(result.needed, result.frugal.reserved);

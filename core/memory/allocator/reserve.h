@@ -20,10 +20,12 @@ struct AllocatorRun {
   uint64_t empty_cache_steps = 0;  ///< torch_empty_cache_steps of the Trainer; 0: never
   uint64_t capacity = UINT64_MAX;  ///< bytes that the driver can give
   bool frugal = false;             ///< give back what is free before every new segment
+  uint64_t most = UINT64_MAX;      ///< a run that reserves more is not played to its end
 };
 
 struct Reserve {
-  bool died = false;  ///< a request failed though everything cached was given back
+  bool died = false;    ///< a request failed though everything cached was given back
+  bool beyond = false;  ///< more than `most` was reserved: a part of the run was played
   uint64_t allocated = 0, reserved = 0;
   uint64_t loaded_allocated = 0, loaded_reserved = 0;  ///< before the first step
   std::array<uint64_t, traced_phases> by_phase{};      ///< highest reserved until the end of it, by Phase
@@ -62,9 +64,10 @@ struct SimulatedReserve {
 struct ReserveQuestion {
   /// What the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
   uint64_t capacity = UINT64_MAX;
-  /// Whether it fits and nothing else: where it takes no more than `suffices` with room to spare, or dies on the
-  /// card, `frugal` is left out and `needed` is what is known until then.
-  bool fits_alone = false;
+  /// fits: whether it lives on the card, and with at most `suffices`. needed: whether `needed` is at most that. No
+  /// more is played than decides it: `pressed`, `on_card` and `needed` are as good as they must be, the rest is not.
+  enum class Asked : uint8_t { all, fits, needed };
+  Asked asked = Asked::all;
   uint64_t suffices = 0;
 };
 
@@ -80,8 +83,9 @@ SimulatedReserve simulated_reserve(const model::Architecture& network, const rec
 class Simulator {
  public:
   Simulator() = default;
-  explicit Simulator(decltype(&simulated_reserve) simulate)
-      : simulate_(simulate), memo_(std::make_shared<ReserveMemo>()) {}
+  /// `memo`: kept between runs, or null: of this run alone.
+  explicit Simulator(decltype(&simulated_reserve) simulate, std::shared_ptr<ReserveMemo> memo = nullptr)
+      : simulate_(simulate), memo_(memo ? std::move(memo) : std::make_shared<ReserveMemo>()) {}
   explicit operator bool() const { return simulate_ != nullptr; }
   SimulatedReserve operator()(const model::Architecture& network, const recipe::Recipe& recipe,
                               const Machine& machine, const ReserveQuestion& question) const {

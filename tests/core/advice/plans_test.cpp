@@ -306,5 +306,31 @@ TEST(Advice, ForTheChosenCardAloneSaysOfItWhatTheWholeAdviceSays) {
   EXPECT_FALSE(open.at("tiers").empty());
 }
 
+// A plan that dies on the chosen card says nothing of a larger one.
+TEST(Advice, JudgesAPlanForALargerSizeByTheRoomThatIsThere) {
+  constexpr double gib = 1073741824;
+  const Json request = {{"model", "mistral-7b-v0.3"},
+                        {"quantization", {{"load_in_4bit", true}}},
+                        {"peft", {{"r", 32}, {"target_modules", "all-linear"}}},
+                        {"training",
+                         {{"per_device_train_batch_size", 8},
+                          {"max_length", 2048},
+                          {"bf16", true},
+                          {"gradient_checkpointing", false}}},
+                        {"hardware", {{"gpu", "rtx-a6000"}}}};
+  std::size_t larger = 0;
+  const Json advice = advice_on(request);
+  for (const Json& tier : advice.at("tiers")) {
+    if (tier.at("gib") <= 48) continue;
+    for (const Json& plan : tier.at("plans")) {
+      const Json& peak = plan.at("peak");
+      EXPECT_LE(peak.at("enough").get<double>(), 1.15 * peak.at("needed").get<double>() + 1.2 * gib)
+          << tier.at("gib");
+      ++larger;
+    }
+  }
+  EXPECT_GT(larger, 0u);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
