@@ -39,6 +39,13 @@ int changes_in(const Choice& choice) {
   return count;
 }
 
+bool takes(const Space& space, const Choice& choice, std::string_view fix) {
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    if (choice[i] != 0 && space.slots[i].options[choice[i]].fix->id == fix) return true;
+  }
+  return false;
+}
+
 int heaviest_in(const Space& space, const Choice& choice) {
   int most = 0;
   for (std::size_t i = 0; i < space.slots.size(); ++i) {

@@ -62,6 +62,8 @@ Space open_choices(const FixContext& situation, const std::vector<std::string>& 
                    std::span<const Fix* const> some);
 
 int changes_in(const Choice& choice);
+/// Whether it takes that fix.
+bool takes(const Space& space, const Choice& choice, std::string_view fix);
 int quality_of(const Space& space, const Choice& choice);
 /// The cost of its heaviest single change: three changes of parity are still parity.
 int heaviest_in(const Space& space, const Choice& choice);

@@ -20,6 +20,17 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
   return json::Json{{"model", said.model}};
 }
 
+// Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing. The
+// micro-batch is left open: the failure itself shows how large it is at least.
+std::vector<run::Usual> usual_of(const json::Json& request, const run::Catalog& catalog) {
+  const json::Json gpu = request.value(json::Json::json_pointer("/hardware/gpu"), json::Json());
+  const hardware::Gpu* known = gpu.is_string() ? catalog.find_gpu(gpu.get<std::string>()) : nullptr;
+  std::vector<run::Usual> usual = run::usual_choices(request, known);
+  std::erase_if(usual,
+                [](const run::Usual& one) { return one.pointer == "/training/per_device_train_batch_size"; });
+  return usual;
+}
+
 // What is loaded most often comes first.
 void read_presets(const run::Catalog& catalog, diagnosis::Situation& s) {
   for (const run::ModelEntry& entry : catalog.models) {
@@ -104,10 +115,13 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
     if (out.said.model.empty()) return;
     tree = of_text(out.said, catalog);
     out.found_request = json::write(*tree);
+    if (out.said.method) out.usual = usual_of(*tree, catalog);
+    for (const run::Usual& one : out.usual) (*tree)[json::Json::json_pointer(one.pointer)] = one.value;
   }
   out.given = recipe::read_request(*tree, out.errors);
   add_versions(text, out);
   s.values = out.given.values;
+  for (const run::Usual& one : out.usual) s.values.erase(one.pointer);
   s.model = out.given.model_id.empty() ? out.given.model_name : out.given.model_id;
   const auto gpu = s.values.find("/hardware/gpu");
   if (gpu != s.values.end() && gpu->second.is_string()) {

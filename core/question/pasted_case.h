@@ -13,6 +13,7 @@
 #include "core/diagnosis/facts.h"
 #include "core/question/said_request.h"
 #include "core/run/run.h"
+#include "core/run/usual.h"
 
 namespace plimsoll::question {
 
@@ -20,11 +21,12 @@ namespace plimsoll::question {
 struct PastedCase {
   std::optional<run::Run> run;  ///< of the whole run on one card
   recipe::Request given;
-  model::Architecture network;  ///< when the model is known but the run is not
-  json::Errors errors;          ///< of the request
-  recipe::Values versions;      ///< of libraries that the text says and the request does not
-  SaidRequest said;             ///< what the text says of the run
-  std::string found_request;    ///< made from that, when no request was given
+  model::Architecture network;    ///< when the model is known but the run is not
+  json::Errors errors;            ///< of the request
+  recipe::Values versions;        ///< of libraries that the text says and the request does not
+  SaidRequest said;               ///< what the text says of the run
+  std::string found_request;      ///< made from that, when no request was given
+  std::vector<run::Usual> usual;  ///< what nobody trains without and the text leaves open; of the run alone
   /// Pointers that the replay cannot do and that were left out for the estimate.
   std::vector<std::string> left_out;
   diagnosis::Situation situation;

@@ -1,5 +1,6 @@
 #include "core/report/advice.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/advice/habits.h"
@@ -211,9 +212,15 @@ void write_gpu(Writer& out, Advisor& advisor, const memory::Sizes& now, const ru
 
 }  // namespace
 
-void write_plans(Writer& out, Advisor& advisor, double usable) {
+void write_plans(Writer& out, Advisor& advisor, double usable, std::span<const std::string_view> remedies) {
+  std::vector<NamedPlan> plans = advisor.plans(usable);
+  const advice::Space& space = advisor.planner().space();
+  std::stable_partition(plans.begin(), plans.end(), [&](const NamedPlan& plan) {
+    return std::any_of(remedies.begin(), remedies.end(),
+                       [&](std::string_view remedy) { return advice::takes(space, plan.choice, remedy); });
+  });
   out.open_array();
-  for (const NamedPlan& plan : advisor.plans(usable)) write_plan(out, advisor, plan, usable);
+  for (const NamedPlan& plan : plans) write_plan(out, advisor, plan, usable);
   out.close_array();
 }
 

@@ -4,6 +4,7 @@
 //     write_plans(out, advisor, usable);        // [{"name", "changes", "peak", "time_factor", ...}]
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,9 @@
 
 namespace plimsoll::report {
 
-/// The list of plans for a usable size.
-void write_plans(json::Writer& out, advice::Advisor& advisor, double usable);
+/// The list of plans for a usable size; what has one of `remedies` in it comes first.
+void write_plans(json::Writer& out, advice::Advisor& advisor, double usable,
+                 std::span<const std::string_view> remedies = {});
 /// Null where something fits: least memory, what stands in the way, the smallest size that works.
 void write_blocked(json::Writer& out, advice::Advisor& advisor, double usable);
 /// What each fix saves and what it costs, alone.

@@ -97,6 +97,7 @@ struct Adjustment {
 std::vector<Adjustment> taken_from_failure(const PastedCase& one, const Diagnosis& d) {
   std::vector<Adjustment> out;
   if (!is_told(one)) return out;
+  for (const run::Usual& usual : one.usual) out.push_back({usual.pointer, usual.value, usual.why});
   for (diagnosis::Taken& taken : diagnosis::taken_of(one.situation, d.reading)) {
     if (taken.proven || !one.found_request.empty())
       out.push_back({std::move(taken.pointer), std::move(taken.value), std::move(taken.why), taken.proven});
@@ -130,10 +131,9 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
   json::Json tree = json::parse(request, ignored).value_or(json::Json::object());
   if (!tree.is_object()) tree = json::Json::object();
   for (const Adjustment& change : changes) {
-    const std::size_t slash = change.pointer.rfind('/');  // every pointer has two parts
-    json::Json& section = tree[change.pointer.substr(1, slash - 1)];
-    if (!section.is_object()) section = json::Json::object();
-    section[change.pointer.substr(slash + 1)] = change.value;
+    const json::Json::json_pointer at(change.pointer);
+    if (json::Json& section = tree[at.parent_pointer()]; !section.is_object()) section = json::Json::object();
+    tree[at] = change.value;
   }
   return tree;
 }
@@ -168,7 +168,7 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
     return;
   }
   advice::Advisor advisor(*run, catalog);
-  report::write_plans(out, advisor, usable);
+  report::write_plans(out, advisor, usable, remedies);
   out.key("blocked");
   write_blocked(out, advisor, usable);
   // What the plans take is what costs least; the remedy of the cause named is offered in any case.

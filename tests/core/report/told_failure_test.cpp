@@ -1,0 +1,52 @@
+// A failure whose run is told in words alone: what is priced, and what is offered.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/report/diagnose.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+using json::Json;
+
+constexpr double gib = 1073741824;
+constexpr const char* logits =
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 0 has a total capacity of 23.64 GiB of "
+    "which 2.11 GiB is free. Of the allocated memory 20.98 GiB is allocated by PyTorch, and 100.00 MiB is reserved by "
+    "PyTorch but unallocated.";
+
+Json diagnosed(const std::string& text) { return Json::parse(diagnosis_text(text, "", "", presets())); }
+
+TEST(ToldFailure, IsPricedWithWhatNobodyTrainsWithout) {
+  const Json found = diagnosed("QLoRA of Llama-3.1-8B, rank 16, batch 4, length 4096, on an RTX 4090:\n" +
+                               std::string(logits));
+  // fp32 without checkpointing, the libraries' bare defaults, would need 183 GiB.
+  EXPECT_LT(found.at("run").at("needed").get<double>(), 50 * gib);
+  std::vector<std::string> named;
+  for (const Json& one : found.at("adjusted")) named.push_back(one.at("pointer").get<std::string>());
+  EXPECT_THAT(named, testing::IsSupersetOf(
+                         {"/training/bf16", "/peft/target_modules", "/training/gradient_checkpointing"}));
+  EXPECT_EQ(found.at("request").at("training").at("bf16"), true);
+}
+
+TEST(ToldFailure, IsNotCompletedWhereTheTextSaysOtherwise) {
+  const Json found = diagnosed(
+      "QLoRA of Llama-3.1-8B, rank 16, batch 4, length 4096, gradient checkpointing off, on an RTX 4090:\n" +
+      std::string(logits));
+  EXPECT_EQ(found.at("request").at("training").at("gradient_checkpointing"), false);
+}
+
+TEST(ToldFailure, IsMetFirstByAPlanWithTheRemedyOfItsCause) {
+  const Json found = diagnosed("QLoRA of Llama-3.1-8B, rank 16, batch 4, length 4096, on an RTX 4090:\n" +
+                               std::string(logits));
+  ASSERT_EQ(found.at("causes").front().at("id"), "logits_peak");
+  ASSERT_FALSE(found.at("plans").empty());
+  bool fused = false;
+  for (const Json& row : found.at("plans").front().at("changes"))
+    fused = fused || row.at("fix") == "fused_loss";
+  EXPECT_TRUE(fused);
+}
+
+}  // namespace
+}  // namespace plimsoll::report
