@@ -20,6 +20,11 @@ constexpr Row rows[] = {
      "switched off, switching off"},
     {"en", Means::denies_behind,
      "off, false, disabled, not enabled, not used, not active, not activated, turned off, switched off"},
+    {"en", Means::cannot_before,
+     "can t use, cannot use, can not use, couldn t use, could not use, not able to use, unable to use, can t enable, cannot enable, can t install, cannot install, couldn t install"},
+    {"en", Means::cannot_behind,
+     "not available, isn t available, unavailable, not installed, isn t installed, not supported, isn t supported, unsupported, not possible, isn t possible, not an option, isn t an option, won t install, doesn t install, fails to install, can t be used, cannot be used, can t be installed, cannot be installed"},
+    {"en", Means::broken, "doesn t work, does not work, didn t work, not working, won t work, broken"},
     {"en", Means::checkpointing,
      "gradient checkpointing, grad checkpointing, activation checkpointing, gradient checkpoint, gradient "
      "checkpoints, grad checkpoint, gradient ckpt, grad ckpt, activation ckpt, activation recomputation"},
@@ -39,6 +44,10 @@ constexpr Row rows[] = {
     {"de", Means::denies_before, "ohne, kein, keine, keinen, statt, deaktivier*"},
     {"de", Means::denies_behind,
      "aus, deaktivier*, ausgeschaltet, abgeschaltet, nicht aktiv*, nicht an, nicht eingeschaltet"},
+    {"de", Means::cannot_behind,
+     "lässt sich nicht, nicht nutzen, nicht benutzen, nicht verwenden, nicht einsetzen, nicht installier*, nicht verfügbar*, nicht unterstützt*, nicht möglich*"},
+    {"de", Means::broken,
+     "funktioniert nicht, funktioniert hier nicht, geht nicht, geht hier nicht, läuft nicht"},
     {"de", Means::full,
      "voll fein*, voll fine*, voll trainier*, volles fein*, volles fine*, volles train*, vollständig* fein*, "
      "vollständig* fine*, vollständig* train*, vollständig* nachtrain*, alle gewichte, alle parameter"},
@@ -60,6 +69,9 @@ constexpr Row rows[] = {
 
     {"fr", Means::denies_before, "sans, pas de, pas d, pas le, aucun, aucune, ni, désactiv*, desactiv*"},
     {"fr", Means::denies_behind, "désactiv*, desactiv*, coupé, éteint, pas activé, non activé, n est pas"},
+    {"fr", Means::cannot_before, "ne peux pas utiliser, ne peut pas utiliser, impossible d utiliser"},
+    {"fr", Means::cannot_behind,
+     "pas disponible, indisponible, pas installé*, pas supporté*, pas pris en charge"},
     {"fr", Means::checkpointing, "checkpointing de gradient, checkpointing du gradient"},
     {"fr", Means::full,
      "fine tuning complet, finetuning complet, fine tuning intégral, affinage complet, réglage fin complet, "
@@ -85,6 +97,9 @@ constexpr Row rows[] = {
 
     {"es", Means::denies_before, "sin, ningún, ni, desactiv*, deshabilit*"},
     {"es", Means::denies_behind, "desactiv*, deshabilit*, apagado, apagada, no activado, no está activado"},
+    {"es", Means::cannot_before, "no puedo usar, no podemos usar, no se puede usar"},
+    {"es", Means::cannot_behind,
+     "no disponible, no está disponible, no está instalado, no instalado, no es compatible"},
     {"es", Means::checkpointing, "checkpointing de gradiente, checkpointing de gradientes"},
     {"es", Means::full,
      "ajuste fino completo, ajuste completo, fine tuning completo, finetuning completo, entrenamiento completo, "
@@ -110,6 +125,9 @@ constexpr Row rows[] = {
     {"it", Means::denies_before,
      "senza, non uso, non usare, non utilizz*, nessun, nessuna, né, disattiv*, disabilit*"},
     {"it", Means::denies_behind, "disattiv*, disabilit*, spento, spenta, non attivo, non attivato"},
+    {"it", Means::cannot_before, "non posso usare, non possiamo usare, non si può usare"},
+    {"it", Means::cannot_behind,
+     "non disponibile, non è disponibile, non installato, non è installato, non supportato"},
     {"it", Means::full,
      "fine tuning completo, finetuning completo, addestramento completo, tutti i parametri, tutti i pesi"},
     {"it", Means::length,
@@ -131,6 +149,9 @@ constexpr Row rows[] = {
 
     {"pt", Means::denies_before, "sem, não, nenhum, nem, desativ*, desabilit*"},
     {"pt", Means::denies_behind, "desativ*, desabilit*, desligado, desligada, não ativado"},
+    {"pt", Means::cannot_before, "não posso usar, não consigo usar, não dá para usar"},
+    {"pt", Means::cannot_behind,
+     "não disponível, não está disponível, não instalado, não está instalado, não suportado"},
     {"pt", Means::checkpointing, "checkpointing de gradiente, checkpointing de gradientes"},
     {"pt", Means::full,
      "fine tuning completo, finetuning completo, ajuste fino completo, treinamento completo, treino completo, todos "
@@ -159,6 +180,8 @@ constexpr Row rows[] = {
 
     {"ru", Means::denies_before, "без, не использ*, не включ*, отключ*, выключ*"},
     {"ru", Means::denies_behind, "отключ*, выключ*, выкл, не включ*, не использ*"},
+    {"ru", Means::cannot_before, "не могу использовать, нельзя использовать"},
+    {"ru", Means::cannot_behind, "недоступ*, не установлен*, не поддерживается"},
     {"ru", Means::checkpointing, "градиентн* чекпо*, чекпоинтинг*, чекпойнтинг*"},
     {"ru", Means::full,
      "полн* дообуч*, полн* обуч*, полн* файнтюн*, полн* файн тюн*, полн* fine tun*, полн* finetun*, все параметры, "
@@ -178,6 +201,10 @@ constexpr Row rows[] = {
 
     {"zh", Means::denies_before, "没, 未, 不开, 不用, 不使用, 不启用, 不带, 不加, 禁用, 关闭, 关掉, 关了"},
     {"zh", Means::denies_behind, "没, 未, 不开, 不用, 不使用, 不启用, 不带, 不加, 禁用, 关闭, 关掉, 关了"},
+    {"zh", Means::cannot_before, "不能用, 不能使用, 无法使用, 用不了, 装不上, 没装, 没有安装"},
+    {"zh", Means::cannot_behind,
+     "用不了, 装不上, 不可用, 不支持, 没装, 没有安装, 不能用, 不能使用, 无法使用"},
+    {"zh", Means::broken, "不能运行, 跑不起来, 不工作, 用不上"},
     {"zh", Means::checkpointing, "梯度检查点, 激活检查点, 重计算"},
     {"zh", Means::full, "全量, 全参"},
     {"zh", Means::length, "长度, 上下文"},
@@ -196,6 +223,7 @@ constexpr Row rows[] = {
     {"ja", Means::denies_behind,
      "なし, 無し, 無効, オフ, 使わない, 使わず, 使っていない, 使ってない, 使用しない, 使用せず, 使用していない, 使いません, 使っていません, 使用しません, "
      "有効にしない, 有効にせず, 有効にしていない, かけない, かけず"},
+    {"ja", Means::cannot_behind, "使えない, 使えません, 使えず, 入っていない, 対応していない"},
     {"ja", Means::checkpointing,
      "勾配チェックポイント, グラディエントチェックポイント, アクティベーションチェックポイント"},
     {"ja", Means::full,

@@ -15,6 +15,9 @@ namespace plimsoll::question {
 enum class Means {
   denies_before,  ///< "sans": what stands behind it is off
   denies_behind,  ///< "なし": what stands before it is off
+  cannot_before,  ///< "can't use": what stands behind it is off and stays so
+  cannot_behind,  ///< "is not installed": what stands before it is
+  broken,         ///< "doesn't work": of a package the same; of a setting, that it has no effect
   checkpointing,
   full,  ///< all weights are trained
   length,

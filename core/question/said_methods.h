@@ -24,10 +24,6 @@ EightBits eight_bits(const SaidWords& words);
 /// Whether the word at `at` is meant, and not denied.
 bool affirms_at(const SaidWords& words, std::size_t at);
 
-/// A word as it was typed: "Sophia" of "sophia".
-/// "Will flash attention help?", "lohnt sich", "有用吗": with it and without is asked for.
-bool asks_what_it_brings(const SaidWords& words);
-
 std::string_view as_written(const diagnosis::Text& text, const SaidWord& word);
 
 void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out);

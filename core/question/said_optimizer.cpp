@@ -3,6 +3,7 @@
 
 #include "core/json/ascii.h"
 #include "core/question/said_methods.h"
+#include "core/question/said_switches.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::question {

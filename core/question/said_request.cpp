@@ -15,6 +15,7 @@
 #include "core/question/said_log.h"
 #include "core/question/said_methods.h"
 #include "core/question/said_numbers.h"
+#include "core/question/said_switches.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::question {
@@ -22,67 +23,6 @@ namespace plimsoll::question {
 namespace {
 
 using diagnosis::says_any;
-
-constexpr std::size_t most_asking_words = 60;  // words that a person asks in
-
-struct Words {
-  std::string_view phrase;
-  std::string_view pointer;
-  json::Json value;
-  bool brief = false;  ///< an abbreviation, which means something else in a program
-};
-
-// Settings that their own name says.
-const std::vector<Words>& switches() {
-  static const std::vector<Words> rows = [] {
-    std::vector<Words> out = {
-        {"packing", "/training/packing", true},
-        {"unsloth", "/stack", "unsloth"},
-        {"liger", "/training/use_liger_kernel", true},
-        {"flash attention", "/model_args/attn_implementation", "flash_attention_2"},
-        {"flash attn", "/model_args/attn_implementation", "flash_attention_2"},
-        {"fa2", "/model_args/attn_implementation", "flash_attention_2"},
-        {"flash attention 2", "/model_args/attn_implementation", "flash_attention_2"},
-        {"gc", "/training/gradient_checkpointing", true, true},
-    };
-    for (const SaidPhrase& one : phrases_of(Means::checkpointing))
-      out.push_back({one.phrase, "/training/gradient_checkpointing", true});
-    return out;
-  }();
-  return rows;
-}
-
-}  // namespace
-
-bool asks_what_it_brings(const SaidWords& words) {
-  constexpr std::string_view stems[] = {"help", "save",    "worth", "reduc",  "matter", "increas", "affect",
-                                        "let",  "benefit", "hilft", "bringt", "lohnt",  "spar"};
-  return words.size() <= most_asking_words &&
-         std::any_of(words.begin(), words.end(), [&](const SaidWord& word) {
-           for (const std::string_view part : {"有用", "有帮助", "节省", "省多少"}) {
-             if (word.text.find(part) != std::string_view::npos) return true;
-           }
-           return std::any_of(std::begin(stems), std::end(stems),
-                              [&](std::string_view stem) { return word.text.starts_with(stem); });
-         });
-}
-
-namespace {
-
-void read_switches(const SaidWords& words, SaidRequest& out) {
-  for (const auto& [phrase, pointer, value, brief] : switches()) {
-    const bool program = words.size() > most_asking_words || says(words, "gc collect");
-    if ((brief && program) || !says(words, phrase)) continue;
-    const bool attention = pointer == "/model_args/attn_implementation";
-    if (affirms(words, phrase) && asks_what_it_brings(words) && (attention || value == json::Json(true))) {
-      out.weighed[std::string(pointer)] = {value, attention ? json::Json("sdpa") : json::Json(false)};
-    } else if (affirms(words, phrase)) {
-      out.values[std::string(pointer)] = value;
-    } else if (value == json::Json(true)) {
-      out.values[std::string(pointer)] = false;
-    }
-  }
-}
 
 // "Images of 1024x768, 3 per sample."
 void count_images(const SaidWords& words, SaidRequest& out) {

@@ -143,12 +143,20 @@ bool says_any_of(std::string_view part, Means means) {
   });
 }
 
+// What is said of a thing before and behind its name.
+struct Denial {
+  Means before, behind;
+};
+constexpr Denial off{Means::denies_before, Means::denies_behind},
+    out_of_reach{Means::cannot_before, Means::cannot_behind},
+    out_of_order{Means::cannot_before, Means::broken};
+
 // "没开梯度检查点" is one word, and denies what it ends in.
-bool denies_within(std::string_view word, std::string_view phrase) {
+bool denies_within(std::string_view word, std::string_view phrase, Denial denial) {
   const std::size_t at = word.find(phrase);
   if (at == std::string_view::npos) return false;
-  return says_any_of(word.substr(0, at), Means::denies_before) ||
-         says_any_of(word.substr(at + phrase.size()), Means::denies_behind);
+  return says_any_of(word.substr(0, at), denial.before) ||
+         says_any_of(word.substr(at + phrase.size()), denial.behind);
 }
 
 constexpr std::size_t reach =
@@ -162,20 +170,26 @@ std::size_t longest_of(const SaidWords& words, std::size_t at, Means means) {
   return most;
 }
 
-bool denied_before(const SaidWords& words, std::size_t at) {
-  constexpr std::size_t longest = 3;  // words of a phrase
+bool denied_before(const SaidWords& words, std::size_t at, Means means) {
+  constexpr std::size_t longest = 4;  // words of a phrase
   for (std::size_t back = 1; back < reach + longest && back <= at && !words[at - back].stops(); ++back) {
-    const std::size_t count = longest_of(words, at - back, Means::denies_before);
+    const std::size_t count = longest_of(words, at - back, means);
     if (count > 0 && count <= back && back - count < reach) return true;
   }
   return false;
 }
 
-bool denied_behind(const SaidWords& words, std::size_t at) {
+bool denied_behind(const SaidWords& words, std::size_t at, Means means) {
   for (std::size_t on = at; on < words.size() && on < at + reach && !words[on - 1].stops(); ++on) {
-    if (longest_of(words, on, Means::denies_behind) > 0) return true;
+    if (longest_of(words, on, means) > 0) return true;
   }
   return false;
+}
+
+bool denies(const SaidWords& words, std::size_t at, std::size_t count, std::string_view phrase,
+            Denial denial) {
+  return denies_within(words[at].text, phrase, denial) || denied_before(words, at, denial.before) ||
+         denied_behind(words, at + count, denial.behind);
 }
 
 }  // namespace
@@ -227,9 +241,17 @@ bool affirms(const SaidWords& words, std::string_view phrase) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::size_t count = phrase_at(words, at, phrase);
     if (count == 0) continue;
-    const bool denied =
-        denies_within(words[at].text, phrase) || denied_before(words, at) || denied_behind(words, at + count);
-    if (!denied) return true;
+    if (!denies(words, at, count, phrase, off)) return true;
+  }
+  return false;
+}
+
+bool rules_out(const SaidWords& words, std::string_view phrase, bool is_package) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::size_t count = phrase_at(words, at, phrase);
+    if (count == 0) continue;
+    if (denies(words, at, count, phrase, out_of_reach)) return true;
+    if (is_package && denies(words, at, count, phrase, out_of_order)) return true;
   }
   return false;
 }

@@ -32,6 +32,31 @@ TEST(SaidPlans, SequencesThatAreDividedOverCardsAreCounted) {
   EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, 4-way sequence parallelism, 8xH100", size), "4");
 }
 
+// Switched on it was, by its name alone: 25.4 GiB for a run that takes 48.9.
+TEST(SaidPlans, WhatCannotBeHadIsOffAndNoPlanTakesIt) {
+  const char* liger = "/training/use_liger_kernel";
+  for (const char* text :
+       {"QLoRA of Llama 3.1 8B, batch 4, 4096 tokens, RTX 4090. I can't use Liger.",
+        "QLoRA of Llama 3.1 8B, batch 4, 4096 tokens, RTX 4090. Liger is not available here.",
+        "QLoRA of Llama 3.1 8B, batch 4, 4096 tokens, RTX 4090, Liger doesn't work",
+        "QLoRA von Llama 3.1 8B, Batch 4, 4096 Token, RTX 4090, Liger lässt sich nicht installieren",
+        "用QLoRA微调Llama 3.1 8B, batch 4, 4096 tokens, RTX 4090, liger装不上"}) {
+    EXPECT_EQ(planned_at(text, liger), "false") << text;
+    EXPECT_EQ(planned_at(text, "/locks"), R"(["training.use_liger_kernel"])") << text;
+    EXPECT_FALSE(tells_that(told_of(text), "use_liger_kernel=True")) << text;
+  }
+  const char* attention = "QLoRA of Llama 3.1 8B at 4k on a 4090, flash attention is not installed";
+  EXPECT_EQ(planned_at(attention, "/model_args/attn_implementation"), "");
+  EXPECT_EQ(planned_at(attention, "/locks"), R"(["model_args.attn_implementation"])");
+}
+
+TEST(SaidPlans, WhatIsOffOrWithoutEffectMayStillBeProposed) {
+  EXPECT_EQ(planned_at("QLoRA of Llama 3.1 8B at 4k on a 4090 without Liger", "/locks"), "");
+  const char* ignored = "QLoRA of Llama 3.1 8B at 4k on a 4090, gradient checkpointing doesn't work";
+  EXPECT_EQ(planned_at(ignored, "/training/gradient_checkpointing"), "true");
+  EXPECT_EQ(planned_at("I can't fit QLoRA of Llama 3.1 8B at 4k with flash attention", "/locks"), "");
+}
+
 TEST(SaidPlans, MixedPrecisionOfAllWeightsKeepsThemInFp32) {
   const char* dtype = "/model_args/dtype";
   const char* plain = "Full fine-tune of Qwen2.5-7B, AdamW, bf16 mixed precision, batch 1, one H100";

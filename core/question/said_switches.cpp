@@ -1,0 +1,99 @@
+#include "core/question/said_switches.h"
+
+#include <algorithm>
+
+#include "core/question/said_languages.h"
+
+namespace plimsoll::question {
+
+namespace {
+
+struct Words {
+  std::string_view phrase;
+  std::string_view pointer;
+  json::Json value;
+  bool brief = false;    ///< an abbreviation, which means something else in a program
+  bool package = false;  ///< which may not be there
+};
+
+// Settings that their own name says.
+const std::vector<Words>& switches() {
+  static const std::vector<Words> rows = [] {
+    std::vector<Words> out = {
+        {"packing", "/training/packing", true},
+        {.phrase = "unsloth", .pointer = "/stack", .value = "unsloth", .package = true},
+        {.phrase = "liger", .pointer = "/training/use_liger_kernel", .value = true, .package = true},
+        {.phrase = "flash attention",
+         .pointer = "/model_args/attn_implementation",
+         .value = "flash_attention_2",
+         .package = true},
+        {.phrase = "flash attn",
+         .pointer = "/model_args/attn_implementation",
+         .value = "flash_attention_2",
+         .package = true},
+        {.phrase = "fa2",
+         .pointer = "/model_args/attn_implementation",
+         .value = "flash_attention_2",
+         .package = true},
+        {.phrase = "flash attention 2",
+         .pointer = "/model_args/attn_implementation",
+         .value = "flash_attention_2",
+         .package = true},
+        {"gc", "/training/gradient_checkpointing", true, true},
+    };
+    for (const SaidPhrase& one : phrases_of(Means::checkpointing))
+      out.push_back({one.phrase, "/training/gradient_checkpointing", true});
+    return out;
+  }();
+  return rows;
+}
+
+}  // namespace
+
+bool asks_what_it_brings(const SaidWords& words) {
+  constexpr std::string_view stems[] = {"help", "save",    "worth", "reduc",  "matter", "increas", "affect",
+                                        "let",  "benefit", "hilft", "bringt", "lohnt",  "spar"};
+  return words.size() <= most_asking_words &&
+         std::any_of(words.begin(), words.end(), [&](const SaidWord& word) {
+           for (const std::string_view part : {"有用", "有帮助", "节省", "省多少"}) {
+             if (word.text.find(part) != std::string_view::npos) return true;
+           }
+           return std::any_of(std::begin(stems), std::end(stems),
+                              [&](std::string_view stem) { return word.text.starts_with(stem); });
+         });
+}
+
+namespace {
+
+// No plan changes what cannot be had.
+void rule_out(const Words& row, SaidRequest& out) {
+  if (row.value == json::Json(true)) out.values[std::string(row.pointer)] = false;
+  json::Json& locks = out.values["/locks"];
+  if (!locks.is_array()) locks = json::Json::array();
+  std::string dotted(row.pointer.substr(1));
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  if (std::find(locks.begin(), locks.end(), json::Json(dotted)) == locks.end()) locks.push_back(dotted);
+}
+
+}  // namespace
+
+void read_switches(const SaidWords& words, SaidRequest& out) {
+  for (const Words& row : switches()) {
+    const auto& [phrase, pointer, value, brief, package] = row;
+    const bool program = words.size() > most_asking_words || says(words, "gc collect");
+    if ((brief && program) || !says(words, phrase)) continue;
+    const bool attention = pointer == "/model_args/attn_implementation";
+    if (rules_out(words, phrase, package)) {
+      rule_out(row, out);
+    } else if (affirms(words, phrase) && asks_what_it_brings(words) &&
+               (attention || value == json::Json(true))) {
+      out.weighed[std::string(pointer)] = {value, attention ? json::Json("sdpa") : json::Json(false)};
+    } else if (affirms(words, phrase)) {
+      out.values[std::string(pointer)] = value;
+    } else if (value == json::Json(true)) {
+      out.values[std::string(pointer)] = false;
+    }
+  }
+}
+
+}  // namespace plimsoll::question

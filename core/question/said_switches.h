@@ -1,0 +1,22 @@
+// Settings that a text names by their own names: "with packing and Liger", "no gradient checkpointing", "flash
+// attention is not installed".
+//
+//     read_switches(words, out);
+//     out.values["/training/packing"];        // true
+//     out.values["/locks"];                   // what cannot be had: no plan proposes it
+#pragma once
+
+#include "core/question/said_request.h"
+#include "core/question/said_words.h"
+
+namespace plimsoll::question {
+
+constexpr std::size_t most_asking_words = 60;  ///< words that a person asks in
+
+void read_switches(const SaidWords& words, SaidRequest& out);
+
+/// A word as it was typed: "Sophia" of "sophia".
+/// "Will flash attention help?", "lohnt sich", "有用吗": with it and without is asked for.
+bool asks_what_it_brings(const SaidWords& words);
+
+}  // namespace plimsoll::question
