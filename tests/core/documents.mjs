@@ -35,6 +35,12 @@ check(
   readFileSync("docs/refusals.md", "utf8") === pageWithRows(),
   "docs/refusals.md: node docs/refusals.mjs writes its rows",
 );
+for (const [place] of pageWithRows().matchAll(/\{\w+\}/g))
+  failures.push(`docs/refusals.md prints ${place}, which is no word`);
+check(
+  pageWithRows().includes("| Transformers with PyTorch &lt;2.2 |"),
+  "docs/refusals.md: bf16_before_ampere does not name the package whose version decides",
+);
 
 for (const failure of failures) console.log(failure);
 console.log(`${passed} passed, ${failures.length} failed`);
