@@ -64,6 +64,8 @@ void read_optimizer(Reading& reading, const Leaf& leaf) {
   if (optim.empty()) return reading.mark(leaf, Use::unsupported, "this optimizer is not known");
   if (optim == "adamw_torch") return reading.mark(leaf, Use::implied, "the stack's own");
   reading.set("/training/optim", std::string(optim), &leaf);
+  if (std::string note = stand_in_note(leaf.node->raw); !note.empty())
+    reading.notes.push_back(std::move(note));
 }
 
 // With an interval of steps every finetune script validates; batches are those of training.

@@ -4,6 +4,7 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/python_export.h"
+#include "core/exchange/formats/python_loop.h"
 #include "core/exchange/formats/python_whole.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
@@ -289,6 +290,8 @@ void finish(Reading& reading, std::span<const Step> own) {
   note_continued(reading);
   note_unset_arguments(reading);
   note_flags(reading);
+  if (const Leaf* optimizer = reading.leaf("$stand_in"); optimizer != nullptr)
+    reading.notes.push_back(stand_in_note(optimizer->node->raw));
   if (const Leaf* other = reading.leaf("$other_task"); other != nullptr)
     reading.notes.push_back("More than one trainer stands here: the last is read, not that of \"" +
                             other->node->raw + "\".");

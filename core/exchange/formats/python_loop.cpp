@@ -1,6 +1,7 @@
 #include "core/exchange/formats/python_loop.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/json/ascii.h"
 
@@ -10,32 +11,87 @@ namespace {
 
 struct Optimizer {
   std::string_view name, ours;
+  bool stands_in = false;  // another optimizer of the same bytes: ours has none of this name
 };
-// torch.optim, bitsandbytes.optim, transformers. Without fused=True, PyTorch takes its foreach kernels.
+// torch.optim, transformers. Without fused=True, PyTorch takes its foreach kernels.
 constexpr Optimizer optimizers[] = {
-    {"AdamW", "adamw_torch"},
-    {"Adam", "adamw_torch"},
-    {"AdamW8bit", "adamw_8bit"},
+    {"AdamW", "adamw_torch"}, {"Adam", "adamw_torch"}, {"Adafactor", "adafactor"},
+    {"SGD", "sgd"},           {"RMSprop", "rmsprop"},  {"Adagrad", "adagrad"},
+};
+// bitsandbytes 0.50 optim/: only the classes called Paged page their states; states are fp32 or one byte whatever the
+// parameter's type (optimizer.py Optimizer1State, Optimizer2State init_state), one parameter after another.
+constexpr Optimizer bitsandbytes_optimizers[] = {
+    {"Adam", "adamw_apex_fused", true},
+    {"Adam32bit", "adamw_apex_fused", true},
     {"Adam8bit", "adamw_8bit"},
-    {"AdamW32bit", "paged_adamw_32bit"},
+    {"AdamW", "adamw_apex_fused", true},
+    {"AdamW32bit", "adamw_apex_fused", true},
+    {"AdamW8bit", "adamw_8bit"},
+    {"PagedAdam", "paged_adamw_32bit"},
+    {"PagedAdam32bit", "paged_adamw_32bit"},
+    {"PagedAdam8bit", "paged_adamw_8bit"},
     {"PagedAdamW", "paged_adamw_32bit"},
     {"PagedAdamW32bit", "paged_adamw_32bit"},
     {"PagedAdamW8bit", "paged_adamw_8bit"},
-    {"PagedAdam8bit", "paged_adamw_8bit"},
+    {"LAMB", "adamw_apex_fused", true},
+    {"LAMB32bit", "adamw_apex_fused", true},
+    {"LAMB8bit", "adamw_8bit", true},
+    {"AdEMAMix", "ademamix"},
+    {"AdEMAMix32bit", "ademamix"},
+    {"AdEMAMix8bit", "ademamix_8bit"},
+    {"PagedAdEMAMix", "paged_ademamix_32bit"},
+    {"PagedAdEMAMix32bit", "paged_ademamix_32bit"},
+    {"PagedAdEMAMix8bit", "paged_ademamix_8bit"},
     {"Lion", "lion_32bit"},
+    {"Lion32bit", "lion_32bit"},
     {"Lion8bit", "lion_8bit"},
+    {"PagedLion", "paged_lion_32bit"},
+    {"PagedLion32bit", "paged_lion_32bit"},
     {"PagedLion8bit", "paged_lion_8bit"},
-    {"Adafactor", "adafactor"},
-    {"SGD", "sgd"},
-    {"RMSprop", "rmsprop"},
-    {"Adagrad", "adagrad"},
+    {"RMSprop", "rmsprop_bnb"},
+    {"RMSprop32bit", "rmsprop_bnb_32bit"},
+    {"RMSprop8bit", "rmsprop_bnb_8bit"},
+    {"Adagrad", "rmsprop_bnb", true},
+    {"Adagrad32bit", "rmsprop_bnb_32bit", true},
+    {"Adagrad8bit", "rmsprop_bnb_8bit", true},
+    {"SGD", "rmsprop_bnb", true},
+    {"SGD32bit", "rmsprop_bnb_32bit", true},
+    {"SGD8bit", "rmsprop_bnb_8bit", true},
 };
 
 bool is_true(const Node* node) { return node != nullptr && !node->opaque && node->value == json::Json(true); }
 
+bool of_bitsandbytes(std::string_view name) {
+  return name.starts_with("bnb.") || name.find("bitsandbytes") != std::string_view::npos;
+}
+
+const Optimizer* find_in(std::span<const Optimizer> rows, std::string_view name) {
+  for (const Optimizer& row : rows) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+// A name alone is torch's where torch has it: "AdamW", but not "PagedAdamW8bit".
+const Optimizer* find_class(std::string_view name) {
+  const Optimizer* torch = of_bitsandbytes(name) ? nullptr : find_in(optimizers, last_part(name));
+  return torch != nullptr ? torch : find_in(bitsandbytes_optimizers, last_part(name));
+}
+
+// Of bitsandbytes AdamW(optim_bits=8, is_paged=True) is what PagedAdamW8bit is.
+const Optimizer* optimizer_in(const Member& call) {
+  if (!of_bitsandbytes(call.key)) return find_class(call.key);
+  std::string name(last_part(call.key));
+  const Node* bits = call.value.find("optim_bits");
+  if (bits != nullptr && bits->value == json::Json(8) && !name.ends_with("bit")) name += "8bit";
+  if (is_true(call.value.find("is_paged")) && !name.starts_with("Paged")) name.insert(0, "Paged");
+  return find_in(bitsandbytes_optimizers, name);
+}
+
 std::string_view optimizer_of(const Member& call) {
   if (call.key == "transformers.AdamW") return "adamw_hf";
-  const std::string_view ours = optimizer_class(call.key);
+  const Optimizer* row = optimizer_in(call);
+  const std::string_view ours = row == nullptr ? "" : row->ours;
   if (ours == "adamw_torch" && is_true(call.value.find("fused"))) return "adamw_torch_fused";
   const Node* momentum = call.value.find("momentum");
   return ours == "sgd" && momentum != nullptr && momentum->value != json::Json(0) ? "sgd_momentum" : ours;
@@ -145,10 +201,15 @@ bool takes_each_step(const Node& python) {
 }  // namespace
 
 std::string_view optimizer_class(std::string_view name) {
-  for (const Optimizer& row : optimizers) {
-    if (row.name == last_part(name)) return row.ours;
-  }
-  return "";
+  const Optimizer* row = find_class(name);
+  return row == nullptr ? "" : row->ours;
+}
+
+std::string stand_in_note(std::string_view name) {
+  const Optimizer* row = find_class(name);
+  if (row == nullptr || !row->stands_in) return "";
+  return "bitsandbytes' " + std::string(last_part(name)) + " is counted as " + std::string(row->ours) +
+         ", which keeps states of the same bytes.";
 }
 
 bool has_loop(const Node& python) {
@@ -178,7 +239,12 @@ void add_loop(const Node& python, Node& sections) {
   const Node* batch = loader == nullptr ? nullptr : loader->value.find("batch_size");
   if (batch != nullptr) training.add("per_device_train_batch_size", loader->key_span, *batch);
   for (const Member& call : python.members) {
-    if (is_call(call)) add_call(call, training);
+    if (!is_call(call)) continue;
+    add_call(call, training);
+    const Optimizer* optimizer = optimizer_in(call);
+    if (optimizer != nullptr && optimizer->stands_in)
+      sections.members.push_back(
+          {"$stand_in", call.key_span, word("bitsandbytes." + std::string(optimizer->name), call.key_span)});
   }
   for (const auto& [setting, name] : names) {
     for (const Member& member : python.members) {

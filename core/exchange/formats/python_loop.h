@@ -20,5 +20,7 @@ void add_loop(const Node& python, Node& sections);
 
 /// "torch.optim.AdamW" as a request says it, "adamw_torch"; "" when it is not known.
 std::string_view optimizer_class(std::string_view name);
+/// For the reader, where that is the name of another optimizer, whose states have the same bytes; else "".
+std::string stand_in_note(std::string_view name);
 
 }  // namespace plimsoll::exchange

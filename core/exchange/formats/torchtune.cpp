@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/python_loop.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/torchtune_export.h"
 #include "core/exchange/formats/torchtune_models.h"
@@ -12,8 +13,6 @@ namespace plimsoll::exchange {
 namespace {
 
 using json::Json;
-
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 // qlora_llama2_7b is lora_llama2_7b with quantize_base.
 void read_model(Reading& reading, const Leaf& leaf) {
@@ -52,17 +51,13 @@ void read_optimizer(Reading& reading, const Leaf& leaf) {
            : name == "AdamWFp8"  ? "adamw_torch_fp8"
                                  : "";
   }
-  if (leaf.node->raw.find("bitsandbytes") != std::string::npos) {
-    ours = name == "PagedAdamW8bit"    ? "paged_adamw_8bit"
-           : name == "PagedAdamW"      ? "paged_adamw_32bit"
-           : name == "PagedAdamW32bit" ? "paged_adamw_32bit"
-           : name == "AdamW8bit"       ? "adamw_8bit"
-           : name == "Lion8bit"        ? "lion_8bit"
-           : name == "PagedLion8bit"   ? "paged_lion_8bit"
-                                       : "";
-  }
   if (name == "SGD") ours = reading.value(section + "momentum") > Json(0) ? "sgd_momentum" : "sgd";
   if (name == "Adafactor") ours = "adafactor";
+  if (leaf.node->raw.find("bitsandbytes") != std::string::npos) {
+    ours = optimizer_class(leaf.node->raw);
+    if (std::string note = stand_in_note(leaf.node->raw); !note.empty())
+      reading.notes.push_back(std::move(note));
+  }
   if (ours.empty()) return reading.mark(leaf, Use::unsupported, "this optimizer cannot be said yet");
   reading.set("/training/optim", ours, &leaf);
 }

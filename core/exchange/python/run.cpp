@@ -235,9 +235,10 @@ void Interpreter::import(const Statement& made, Scope& scope) {
   const std::string word = "." + made.word + ".";
   if (word.find(".unsloth.") != std::string::npos)
     document_.root.members.push_back({"$import", made.span, scalar_node("unsloth", "unsloth", true, {})});
-  // from trl import SFTTrainer as Trained; from transformers import AdamW, which is not that of PyTorch.
-  const bool theirs = made.value.word == "transformers" && made.word == "AdamW";
-  const std::string name = theirs ? "transformers.AdamW" : made.word;
+  // from trl import SFTTrainer as Trained; optimizers that are called as those of PyTorch are.
+  const std::string& module = made.value.word;
+  const bool theirs = (module == "transformers" && made.word == "AdamW") || module == "bitsandbytes.optim";
+  const std::string name = theirs ? module + "." + made.word : made.word;
   if (made.annotated || theirs)
     scope.names[made.targets.empty() ? made.word : made.targets[0].word] = unknown(name, made.span);
 }

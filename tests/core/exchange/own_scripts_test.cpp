@@ -304,6 +304,38 @@ TEST(ExchangeOwnScripts, ALoopThatSpeaksOfNoAccumulationStepsEachBatch) {
   EXPECT_EQ(steps("accelerator.accumulate(model)\n"), Json());
 }
 
+// bitsandbytes 0.50.2 optim/adamw.py, adam.py, lion.py, rmsprop.py, sgd.py: is_paged=True only in the classes called
+// Paged, optim_bits 8 in those called 8bit.
+TEST(ExchangeOwnScripts, OnlyPagedOptimizersOfBitsandbytesArePaged) {
+  const auto optim = [](const std::string& call, const std::string& before = "") {
+    const Import import =
+        import_any("import bitsandbytes as bnb\n" + before +
+                   "model = AutoModelForCausalLM.from_pretrained('gpt2')\noptimizer = " + call +
+                   "\nfor batch in loader:\n    loss.backward()\n    optimizer.step()\n");
+    return at(import.request["training"], "optim");
+  };
+  EXPECT_EQ(optim("bnb.optim.AdamW32bit(model.parameters())"), Json("adamw_apex_fused"));
+  EXPECT_EQ(optim("bnb.optim.Adam(model.parameters(), lr=1e-4)"), Json("adamw_apex_fused"));
+  EXPECT_EQ(optim("AdamW(model.parameters())", "from bitsandbytes.optim import AdamW\n"),
+            Json("adamw_apex_fused"));
+  EXPECT_EQ(optim("AdamW(model.parameters())", "from torch.optim import AdamW\n"), Json("adamw_torch"));
+  EXPECT_EQ(optim("bnb.optim.AdamW(model.parameters(), optim_bits=8)"), Json("adamw_8bit"));
+  EXPECT_EQ(optim("bnb.optim.AdamW8bit(model.parameters(), is_paged=True)"), Json("paged_adamw_8bit"));
+  EXPECT_EQ(optim("bnb.optim.PagedAdam32bit(model.parameters())"), Json("paged_adamw_32bit"));
+  EXPECT_EQ(optim("bnb.optim.Lion32bit(model.parameters())"), Json("lion_32bit"));
+  EXPECT_EQ(optim("bnb.optim.RMSprop(model.parameters())"), Json("rmsprop_bnb"));
+  EXPECT_EQ(optim("bnb.optim.SGD(model.parameters(), momentum=0.9)"), Json("rmsprop_bnb"));
+}
+
+TEST(ExchangeOwnScripts, AnOptimizerThatStandsInForAnotherIsTold) {
+  const std::string rest = "for batch in loader:\n    loss.backward()\n    optimizer.step()\n";
+  const std::string model = "model = AutoModelForCausalLM.from_pretrained('gpt2')\n";
+  const Import told = import_any(model + "optimizer = bnb.optim.AdamW32bit(model.parameters())\n" + rest);
+  EXPECT_THAT(told.notes, testing::Contains(testing::HasSubstr("AdamW32bit is counted as adamw_apex_fused")));
+  const Import same = import_any(model + "optimizer = bnb.optim.AdamW8bit(model.parameters())\n" + rest);
+  EXPECT_THAT(same.notes, testing::Not(testing::Contains(testing::HasSubstr("is counted as"))));
+}
+
 TEST(ExchangeOwnScripts, TypesThatAParserIsGivenSayTheTask) {
   const Import import = import_any(
       "from trl import TrlParser\n"
