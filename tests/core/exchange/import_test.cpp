@@ -236,6 +236,46 @@ TEST(ExchangeYaml, ATextThatIsNoConfigurationIsRefusedInWords) {
   EXPECT_EQ(import.errors[0].code, "unknown_format");
 }
 
+TEST(ExchangeNested, TheEvaluationsSectionIsReadAndWhatIsUnknownThereIsSaid) {
+  for (const std::string section : {"evaluation", "eval"}) {
+    const Import import = import_yaml(
+        "model:\n  name: Qwen/Qwen2.5-0.5B\nlora:\n  r: 8\ntraining:\n"
+        "  per_device_train_batch_size: 2\n" +
+        section +
+        ":\n  batch_size: 64\n  eval_strategy: steps\n  eval_steps: 50\n"
+        "  probes: 7\n");
+    const Json training = import.request["training"];
+    EXPECT_EQ(training.value("per_device_eval_batch_size", Json()), Json(64)) << section;
+    EXPECT_EQ(training.value("per_device_train_batch_size", Json()), Json(2)) << section;
+    EXPECT_EQ(training.value("eval_strategy", Json()), Json("steps")) << section;
+    EXPECT_EQ(use_of(import, section + ".eval_steps"), Use::irrelevant);
+    EXPECT_EQ(use_of(import, section + ".probes"), Use::unknown);
+  }
+}
+
+TEST(ExchangeNested, WhatGRPOGeneratesIsReadAndWhatIsSampledLaterIsNot) {
+  const std::string model =
+      "model:\n  name: Qwen/Qwen2.5-0.5B\ntraining:\n  max_steps: 5\n  max_length: 512\n";
+  const Import grpo =
+      import_yaml(model + "generation:\n  num_generations: 4\n  temperature: 0.7\n  beams_of: 3\n");
+  EXPECT_EQ(grpo.request["rl"].value("num_generations", Json()), Json(4));
+  EXPECT_EQ(grpo.request["rl"].value("temperature", Json()), Json(0.7));
+  EXPECT_EQ(use_of(grpo, "generation.beams_of"), Use::unknown);
+  const Import later = import_yaml(model + "generation:\n  max_length: 64\n  temperature: 0.7\n");
+  EXPECT_FALSE(later.request.contains("rl"));
+  EXPECT_EQ(later.request["training"].value("max_length", Json()), Json(512));
+}
+
+TEST(ExchangeNested, ALengthBelowTheDataIsTheSamples) {
+  const std::string data =
+      "model:\n  name: Qwen/Qwen2.5-0.5B\ndata:\n  max_seq_length: 2048\n  path: a.json\n";
+  const Import alone = import_yaml(data + "lora:\n  r: 8\n");
+  EXPECT_EQ(alone.request["training"].value("max_length", Json()), Json(2048));
+  EXPECT_EQ(use_of(alone, "data.path"), Use::irrelevant);
+  const Import both = import_yaml(data + "training:\n  max_length: 512\n");
+  EXPECT_EQ(both.request["training"].value("max_length", Json()), Json(512));
+}
+
 #endif
 
 TEST(ExchangeYaml, ATreeFromAParserOutsideGivesTheSameValues) {
