@@ -89,7 +89,7 @@ Tensor stacked_experts(Tape& tape, const LayerProgram& p, const Tensor& x, const
   const StackedWeight second = weight_of(p, Role::down, count);
   Adapted adapted_second = enter(tape, p, second, p.folded_factors);
   Adapted adapted_first = enter(tape, p, first, p.folded_factors);
-  tape.doing = "rows by expert";
+  tape.doing = "tokens sorted by expert";
   Tensor numbers = tape.make(pairs, 8, Component::transient);
   Tensor order = tape.make(2 * pairs, 8, Component::transient);
   tape.about_to_save();
@@ -110,7 +110,7 @@ Tensor stacked_experts(Tape& tape, const LayerProgram& p, const Tensor& x, const
   first_bias.free();
   Tensor out = grouped_product(tape, middle, second, adapted_second.weight, p.grouped_stand_in);
   middle.free();
-  tape.doing = "weighed by the router";
+  tape.doing = "expert outputs times router weights";
   const int size = std::max(shares.size(), out.size());
   tape.about_to_save();
   Tensor weighed = tape.make(out.elements(), size, Component::transient);

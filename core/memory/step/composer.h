@@ -39,8 +39,8 @@ class Composer {
     sink_.section("inputs");
     const Handle inputs = sink_.allocate(Component::inputs, program_.base[Component::inputs], "batch");
     if (play.first) make_workspaces();
-    const Handle root =
-        sink_.allocate(Component::gathered, rank_.root, "gathered outside the layers", Stream::gathering);
+    const Handle root = sink_.allocate(Component::gathered, rank_.root,
+                                       "all-gathered parameters outside the layers", Stream::gathering);
     // Before the last micro-batch the ranks may keep their gradients to themselves.
     in_private_ = play.another && rank_.accumulated > rank_.gradients;
     sink_.begin_micro_batch(1, play.finds);
@@ -125,7 +125,7 @@ class Composer {
     for (double left = bytes; left > 0; left -= layer.unit) {
       const double unit = layer.unit > 0 ? std::min(left, layer.unit) : left;
       const Stream stream = layer.copied_out && units.empty() ? Stream::computing : Stream::gathering;
-      units.push_back(sink_.allocate(Component::gathered, unit, "gathered layer", stream));
+      units.push_back(sink_.allocate(Component::gathered, unit, "all-gathered layer parameters", stream));
       if (layer.unit <= 0) break;
     }
     return units;
@@ -141,9 +141,10 @@ class Composer {
     if (stage.recorded && !keeps_input(stage, run.replay)) sink_.release(input);
     if (stage.recorded && stage.checkpointing) {
       const double selected = stage.offload_buffers == 0 ? run.selected.total() : 0;
-      waiting.kept.push_back(sink_.allocate(Component::activations, selected, "what is not computed again"));
+      waiting.kept.push_back(
+          sink_.allocate(Component::activations, selected, "activations saved by selective checkpointing"));
       for (const double bytes : run.unreached)
-        waiting.kept.push_back(sink_.allocate(Component::activations, bytes, "what a node holds"));
+        waiting.kept.push_back(sink_.allocate(Component::activations, bytes, "linear input saved on ctx"));
     }
     if (!stage.recorded) sink_.release(stream);
     if (!stage.keeps_casts) sink_.release_all(Pool::cache);
@@ -155,13 +156,13 @@ class Composer {
     Handle stream = Sink::nothing, held = Sink::nothing;
     if (stage.runs.empty()) {  // of a network that is spread, the layers are elsewhere
       sink_.section(stage.part);
-      return stage.recorded ? sink_.allocate(Component::activations, stage.output_bytes, "hidden state")
+      return stage.recorded ? sink_.allocate(Component::activations, stage.output_bytes, "hidden states")
                             : stream;
     }
     if (stage.recorded) {
       around.offload =
-          sink_.allocate(Component::boundaries, stage.offload_buffers, "layer inputs on their way");
-      stream = sink_.allocate(kept_as(stage), stage.runs.front().replay.input_bytes, "embedded input");
+          sink_.allocate(Component::boundaries, stage.offload_buffers, "layer inputs being offloaded");
+      stream = sink_.allocate(kept_as(stage), stage.runs.front().replay.input_bytes, "input embeddings");
     } else {
       held = sink_.allocate(Component::transient, stage.standing, "layer inputs");
     }
@@ -180,7 +181,8 @@ class Composer {
   }
 
   void join_gradients(double bytes) {
-    sink_.release(sink_.allocate(Component::buckets, bytes, "gradients that are reduced", Stream::reducing));
+    sink_.release(
+        sink_.allocate(Component::buckets, bytes, "gradient bucket being reduced", Stream::reducing));
   }
 
   // What is made of a layer's gradients to send them to the other ranks. Those that passed through were added
@@ -190,9 +192,8 @@ class Composer {
     join_gradients(made > 0 ? run.gathered.joined : 0);
     const double copies = made * (in_private_ ? 0 : rank_.gradient_copies) + run.gathered.flat_gradient;
     if (copies == 0) return;
-    const Handle own =
-        sink_.allocate(Component::gradients, passed_through ? made : 0, "gradients of a layer");
-    sink_.release(sink_.allocate(Component::buckets, copies, "gradients handed over", Stream::sent));
+    const Handle own = sink_.allocate(Component::gradients, passed_through ? made : 0, "layer gradients");
+    sink_.release(sink_.allocate(Component::buckets, copies, "gradients for reduce-scatter", Stream::sent));
     sink_.release(own);
   }
 
@@ -261,11 +262,12 @@ class Composer {
   Graph forward(const NetworkRun& network) {
     Graph graph;
     Handle stream = Sink::nothing;
-    graph.leaf = sink_.allocate(Component::activations, network.embedded_leaf, "embedded tokens");
+    graph.leaf = sink_.allocate(Component::activations, network.embedded_leaf, "token embeddings");
     for (const Stage& stage : network.stages) {
       Around& around = graph.stages.emplace_back();
       sink_.section(stage.part);
-      around.stem = sink_.allocate(Component::activations, stage.stem, "between embedding and layers");
+      around.stem =
+          sink_.allocate(Component::activations, stage.stem, "activations between embedding and layers");
       stream = forward(stage, around);
       if (&stage != &network.stages.back() && stage.recorded) sink_.release(stream);
     }
@@ -291,8 +293,8 @@ class Composer {
         sink_.section(stage.part);
         sink_.release(gradient);
         const LayerReplay& last = stage.runs.back().replay;
-        gradient =
-            sink_.allocate(Component::transient, last.output_needs_grad ? last.output_bytes : 0, "gradient");
+        gradient = sink_.allocate(Component::transient, last.output_needs_grad ? last.output_bytes : 0,
+                                  "gradient of the hidden states");
       }
       gradient = backward(stage, graph.stages[s], gradient);
       sink_.release(graph.stages[s].stem);
@@ -308,9 +310,9 @@ class Composer {
     sink_.enter(Phase::forward);
     sink_.section("inputs");
     Handle head_gathered =
-        sink_.allocate(Component::gathered, rank_.head, "gathered for the head", Stream::gathering);
+        sink_.allocate(Component::gathered, rank_.head, "all-gathered head parameters", Stream::gathering);
     const Handle last = sink_.allocate(Component::activations, follows_ ? program_.last_graph : 0,
-                                       "inputs that the last loss still holds");
+                                       "linear inputs in the graph of the previous loss");
     for (const NetworkRun& network : program_.networks) graphs.push_back(forward(network));
     for (Graph& graph : graphs) sink_.loss_known(graph.head);
     sink_.release(last);
@@ -318,10 +320,10 @@ class Composer {
     sink_.section("loss");
     for (std::size_t c = 0; c < component_count; ++c) {
       sink_.put(Pool::outputs, sink_.allocate(static_cast<Component>(c), program_.scored.bytes[c],
-                                              "what the reference said"));
+                                              "reference logits and log-probabilities"));
     }
-    buffers_ = sink_.allocate(Component::buckets, rank_.backward_buckets, "buffers of the backward");
-    reduced_ = sink_.allocate(Component::gradients, rank_.reduced, "this rank's share of gradients");
+    buffers_ = sink_.allocate(Component::buckets, rank_.backward_buckets, "gradient reduce buffers");
+    reduced_ = sink_.allocate(Component::gradients, rank_.reduced, "gradient partition of this rank");
     for (std::size_t n = program_.networks.size(); n-- > 0;) {
       Handle gradient = Sink::nothing;
       const Gradients made = sink_.head_backward(graphs[n].head, gradient);
@@ -345,8 +347,8 @@ class Composer {
   void end_backward() {
     sink_.release(reduced_);  // counted with the others from here on
     settle_gradients(rank_.gradients + rank_.root_gradients * (1 - rank_.gradient_share));
-    const Handle flat =
-        sink_.allocate(Component::buckets, rank_.root_gradients, "gradients handed over", Stream::sent);
+    const Handle flat = sink_.allocate(Component::buckets, rank_.root_gradients,
+                                       "gradients for reduce-scatter", Stream::sent);
     sink_.release(sink_.allocate(Component::transient, program_.embedding_gradient, "embedding gradient"));
     sink_.release(flat);
     settle_gradients(rank_.gradients);
@@ -356,8 +358,8 @@ class Composer {
   void make_workspaces() {
     for (int thread = 0; thread < 2; ++thread)
       sink_.allocate(Component::workspace, program_.base[Component::workspace] / 2, "cuBLAS workspace");
-    sink_.allocate(Component::buckets, program_.base[Component::buckets], "buckets of gradients");
-    sink_.allocate(Component::gradients, rank_.resident_gradients, "this rank's share of gradients");
+    sink_.allocate(Component::buckets, program_.base[Component::buckets], "gradient buckets");
+    sink_.allocate(Component::gradients, rank_.resident_gradients, "gradient partition of this rank");
   }
 
   // foreach kernels make one temporary for each trained tensor, and hold them all at once; those of a rank

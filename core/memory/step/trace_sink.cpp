@@ -168,7 +168,7 @@ TraceSink::Gradients TraceSink::head_backward(Head& head, Event& gradient) {
   const HeadTrace& t = *head.events;
   play(head, t.backward_begin, t.backward_end);
   const uint32_t made = t.has_input_gradient ? head.places(t.input_gradient) : Places::none;
-  gradient = {Kind::allocate, Component::transient, true, made, 0, "gradient of the last hidden state"};
+  gradient = {Kind::allocate, Component::transient, true, made, 0, "gradient of the last hidden states"};
   Trace left, own;
   for (const Event* event : head.alive) {
     if (event == nullptr || event->tensor == t.input) continue;

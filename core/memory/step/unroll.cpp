@@ -81,7 +81,7 @@ void load(TraceSink& sink, const StepProgram& program) {
     if (!known) break;
     if (row.staging > 0 || row.first) {
       sink.release(staged);
-      staged = sink.allocate(Component::transient, row.staging, "a weight before it is packed");
+      staged = sink.allocate(Component::transient, row.staging, "weight before quantization");
     }
     arrived.push_back(sink.allocate(Component::weights, row.loaded, row.what));
   }

@@ -74,6 +74,26 @@ TEST(Timeline, NamesTheCheckpointsOfAWorkedExample) {
   EXPECT_EQ(checkpoints, 32u);
 }
 
+// A name says what the tensor is, in PyTorch's words, and is no clause about the run.
+TEST(Timeline, NamesTensorsByWhatTheyAre) {
+  const Json dpo = with_timeline({{"model", "qwen2.5-0.5b"}, {"stack", "loop"}, {"task", "dpo"}});
+  const Json shared =
+      with_timeline({{"model", "qwen2.5-0.5b"},
+                     {"training", {{"gradient_checkpointing", true}, {"selective_checkpointing", true}}},
+                     {"parallel", {{"num_gpus", 2}, {"strategy", "fsdp"}}}});
+  std::set<std::string> names;
+  for (const Json& report : {dpo, shared}) {
+    for (const Json& row : at(report, "/memory/timeline/tensors"))
+      names.insert(row.at("what").get<std::string>());
+  }
+  EXPECT_EQ(names.count("reference logits and log-probabilities"), 1u);
+  EXPECT_EQ(names.count("all-gathered layer parameters"), 1u);
+  for (const std::string& name : names) {
+    for (const char* clause : {"what ", "this ", "that "})
+      EXPECT_EQ(name.find(clause), std::string::npos) << name;
+  }
+}
+
 TEST(Timeline, IsThatOfOneGpuOfSeveral) {
   for (const char* strategy : {"ddp", "fsdp", "fsdp2", "zero1", "zero2", "zero3"}) {
     const Json report =
