@@ -35,7 +35,7 @@ struct Slot {
   }
 };
 
-/// As many as the fixes name, filled up to whole words of the hash; space_test.cpp counts them.
+/// As many as the fixes name, filled up to whole words of the hash; search_test.cpp counts them.
 constexpr std::size_t most_slots = 32;
 static_assert(most_slots % 8 == 0);
 /// The option taken in each slot.

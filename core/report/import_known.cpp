@@ -23,8 +23,8 @@ using exchange::Import;
 using exchange::Use;
 using json::Json;
 
-// What is unpacked before it is trained (fp8, nvfp4, mxfp4) says nothing here.
-// A checkpoint that is stored in 4 bits loads in 4 bits, though no key of the file says so.
+// A checkpoint that is stored in 4 bits loads in 4 bits, though no key of the file says so. What is unpacked before
+// it is trained (fp8, nvfp4, mxfp4) says nothing here.
 void add_packing(Import& import) {
   const std::string packing = ascii::lower(run::packing_in(import.model));
   if (packing.empty() || import.request.contains("quantization")) return;

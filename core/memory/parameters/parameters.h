@@ -121,7 +121,7 @@ struct Parameters {
 };
 Parameters count_parameters(const model::Architecture& network, const recipe::Recipe& recipe);
 
-/// Whether `weigh` does not read the field at this pointer: a batch, a length or an image changes no
+/// Whether `count_parameters` does not read the field at this pointer: a batch, a length or an image changes no
 /// parameter.
 bool weighs_nothing(std::string_view pointer);
 

@@ -41,10 +41,8 @@ struct PassSettings {
   bool traced = false;  ///< the events of each layer are written down
 };
 
-/// What lies between the embedding and the first layer and is kept for the backward: the input of a norm, the
-/// mask of a dropout, and the embedded tokens themselves where a hook has made them a leaf (Transformers
-/// enable_input_require_grads) and the layers read something made of them. With it, the same behind an
-/// encoder that a decoder reads.
+/// What a stack keeps for the backward outside its layers: before the first, behind the last of a tower or of an
+/// encoder that a decoder reads, and what all layers share (position biases). stem.cpp names each.
 double stem_bytes(const PassSettings& settings, const Stage& stage);
 
 Stage replay_stack(const PassSettings& settings);

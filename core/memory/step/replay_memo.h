@@ -27,8 +27,8 @@ class ReplayMemo {
   /// Layers are known by their address, which moving a network does not change; a copy's are not known.
   bool knows(const model::Architecture& network) const { return stacks_ == network.stacks.data(); }
 
-  /// The linears of a group of the network as a recipe has them. All of the recipe that they depend on is
-  /// what `known_parameters` was made from.
+  /// The linears of a group of the network as a recipe has them, made once for each address of
+  /// `known_parameters`: recipes that share one differ in nothing that `specify` reads (parameters.h).
   const Linears& linears(const Parameters& known_parameters, const model::LayerGroup& group,
                          const model::Stack& stack, const recipe::Recipe& recipe);
 

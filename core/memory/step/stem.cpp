@@ -26,7 +26,9 @@ double frames(const PassSettings& s) {
   return s.trained ? s.batch * s.length * static_cast<double>(s.stack->frame_width) * size : 0;
 }
 
-// Bytes an element between the embedding and the first layer.
+// Bytes an element between the embedding and the first layer: the input of a norm, the mask of a dropout, and the
+// embedded tokens themselves where a hook has made them a leaf (Transformers enable_input_require_grads) and the
+// layers read something made of them.
 double before_layers(const PassSettings& s, bool dropped) {
   const model::Stack& stack = *s.stack;
   const recipe::Recipe& r = *s.recipe;
