@@ -2,10 +2,13 @@
 //
 //     node tests/core/contract.mjs [build/native/plimsoll] [build/native/plimsoll_drawn] [DRAWS]
 //
-// Reports of drawn requests and of every scenario, with all parts that can be wanted, the advice for scenarios and their
-// comparisons. A request that the core takes is also one for docs/request.schema.json. Ends like a test program.
+// Reports of drawn requests and of every scenario, with all parts that can be wanted, the advice for scenarios and
+// comparisons of each with the next. A request that the core takes is also one for docs/request.schema.json. Ends like
+// a test program.
 import { spawnSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import Ajv from "ajv/dist/2020.js";
 
 const [command = "build/native/plimsoll", drawn = "build/native/plimsoll_drawn", draws = "400"] = process.argv.slice(2);
@@ -50,6 +53,19 @@ for (const { id, request } of scenarios) {
   const advice = ask(["advise", "--json"], JSON.stringify({ ...request, want: ["rent"] }));
   check(`advice for ${id}`, schema("Advice"), JSON.parse(advice));
 }
+// Each scenario beside the next one, and beside itself.
+const folder = mkdtempSync(join(tmpdir(), "contract-"));
+const files = scenarios.map(({ id, request }) => {
+  writeFileSync(join(folder, `${id}.json`), JSON.stringify(request));
+  return join(folder, `${id}.json`);
+});
+files.forEach((file, i) => {
+  for (const other of [files[(i + 1) % files.length], file]) {
+    const comparison = ask(["compare", "--json", file, other]);
+    check(`comparison of ${file} with ${other}`, schema("Comparison"), JSON.parse(comparison));
+  }
+});
+rmSync(folder, { recursive: true });
 
 for (const failure of failures.slice(0, 30)) console.log(failure);
 console.log(`${passed} passed, ${failures.length} failed`);
