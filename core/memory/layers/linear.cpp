@@ -38,8 +38,6 @@ Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w)
 
 namespace {
 
-double absmax_bytes(const LinearSpec& w) { return w.double_quant ? 4 * w.in * w.out / 64 : 0; }
-
 Tensor four_bit_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
   const double weights = w.in * w.out;
   Tensor input = cast(tape, x, w.compute_size);
@@ -48,14 +46,15 @@ Tensor four_bit_linear(Tape& tape, const Mode& mode, const Tensor& x, const Line
   const bool two_copies = w.size != size || w.unpacks_to_other_type;
   const double unpacked = weights * w.size + (two_copies ? weights * size : 0);
   const double multiplied = weights * size;
-  Tensor absmax = tape.make(absmax_bytes(w), 1, Component::transient);
+  const double scales = w.double_quant ? absmax_bytes(weights) : 0;  // the scales are unpacked first
+  Tensor absmax = tape.make(scales, 1, Component::transient);
   Tensor first_copy = tape.make(unpacked - multiplied, 1, Component::transient);
   Tensor weight = tape.make(multiplied, 1, Component::transient);
   absmax.free();
   first_copy.free();
   Tensor out = tape.make(input.elements() / w.in * w.out, size, Component::transient);
   weight.free();
-  const std::initializer_list<Step> steps = {temporary(absmax_bytes(w) + unpacked), end_temporary(),
+  const std::initializer_list<Step> steps = {temporary(scales + unpacked), end_temporary(),
                                              temporary(multiplied), gradient(0, input.bytes())};
   // The packed weight is held on the node, out of reach for hooks (bitsandbytes autograd/_functions.py
   // MatMul4Bit.forward, ctx.tensors).

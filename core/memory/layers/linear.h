@@ -16,6 +16,11 @@ namespace plimsoll::memory {
 
 enum class Storage { plain, four_bit, eight_bit, packed };
 
+/// So many weights in 4 bits share one fp32 scale, the absmax of their block (functional.quantize_4bit blocksize).
+constexpr double absmax_block = 64;
+/// The scales of so many weights in fp32.
+inline double absmax_bytes(double weights) { return 4 * weights / absmax_block; }
+
 struct LinearSpec {
   double in = 0, out = 0;  ///< features
   double copies = 1;       ///< modules that share the rows (experts)

@@ -21,7 +21,7 @@ bool fused(const LayerProgram& p, std::initializer_list<Role> roles) {
 // The forward unpacks a 4-bit weight into one buffer for all layers; the backward into a new tensor.
 double unpacked(const LinearSpec& w) {
   const double weights = w.in * w.out;
-  return w.storage == Storage::four_bit ? weights * 2 + 4 * weights / 64 : 0;
+  return w.storage == Storage::four_bit ? weights * 2 + absmax_bytes(weights) : 0;
 }
 
 double adapter_bytes(const LinearSpec& w) { return w.r * (w.in + w.out) * w.adapter_size; }

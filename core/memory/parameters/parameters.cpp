@@ -237,7 +237,7 @@ struct Sum {
 }  // namespace
 
 FourBit four_bit(double weights, bool double_quant) {
-  const double blocks = std::ceil(weights / 64);
+  const double blocks = std::ceil(weights / absmax_block);
   FourBit tensors{std::ceil(weights / 2), 4 * blocks, 0, small_tensor};
   if (double_quant) {
     tensors.scales = blocks;

@@ -22,7 +22,7 @@ constexpr uint64_t most_devices = 64;  // machines have no more GPUs than that
 double quantise_transient(const Plan& plan) {
   if (!plan.recipe.quantized()) return 0;
   const double n = plan.parameters.largest_quantised;
-  return n * dtype_size(plan.recipe.model_args.dtype) + 4 * n / 64;
+  return n * dtype_size(plan.recipe.model_args.dtype) + absmax_bytes(n);
 }
 
 // RAM that this run takes at least, Python and its libraries not counted: weights on their way to the GPU,
@@ -45,7 +45,7 @@ double unpacking_buffers(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
   if (r.model_args.implementation != "unsloth" || !r.quantization.load_in_4bit || !r.training.fused_lora)
     return 0;
-  return plan.parameters.largest_quantised * (2 + 4.0 / 64);
+  return plan.parameters.largest_quantised * 2 + absmax_bytes(plan.parameters.largest_quantised);
 }
 
 void join(Parameters& policy, const Parameters& value) {

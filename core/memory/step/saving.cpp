@@ -81,7 +81,7 @@ Aside merging(const Plan& plan) {
     return {Phase::merge, only(Component::transient, 2 * adapter * elements), 0,
             "adapters are merged into the weights, one matrix after another"};
   const double unpacked = dtype_size(plan.recipe.model_args.dtype), sum = std::max(adapter, unpacked);
-  const double packed = 0.5 + 4.0 / 64;
+  const double packed = 0.5 + absmax_bytes(1);
   return {Phase::merge, only(Component::transient, (unpacked + adapter + 2 * sum + packed) * elements),
           sum * elements,
           "adapters are merged: one packed matrix after another is unpacked, added to and packed again"};
