@@ -4,6 +4,7 @@
 
 #include "core/diagnosis/text.h"
 #include "core/exchange/versions.h"
+#include "core/recipe/stacks.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::question {
@@ -45,7 +46,8 @@ void read_presets(const run::Catalog& catalog, diagnosis::Situation& s) {
 void add_versions(std::string_view text, PastedCase& out) {
   recipe::Values versions = exchange::versions_in(text);
   const auto stack = out.given.values.find("/stack");
-  if (stack != out.given.values.end() && stack->second == json::Json("unsloth")) {
+  if (stack != out.given.values.end() && stack->second.is_string() &&
+      recipe::stack_traits(stack->second.get_ref<const std::string&>()).monthly_releases) {
     if (std::string release = exchange::unsloth_release(text); !release.empty())
       versions.emplace("/versions/unsloth", std::move(release));
   }

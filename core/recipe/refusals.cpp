@@ -6,6 +6,7 @@
 #include "core/json/words.h"
 #include "core/recipe/pattern.h"
 #include "core/recipe/sdpa_support.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::recipe {
 
@@ -374,7 +375,7 @@ constexpr Refusal refusal_rows[] = {
      .instead = "LoRA, or use_liger_kernel false.",
      .source = "huggingface/trl v1.14 trl/trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py __init__"},
     {.id = "head_adapters", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=1.15",
-     .applies = [](R r, A) { return (task_in(r, "dpo kto grpo rloo") || (r.task == "sft" && r.stack == sft_trainer)) && adapts_head(r); },
+     .applies = [](R r, A) { return (task_in(r, "dpo kto grpo rloo") || (r.task == "sft" && stack_traits(r.stack).trl_sft)) && adapts_head(r); },
      .error = "Applying a PEFT adapter to `lm_head` is not supported: the log-probabilities are computed from `lm_head.weight` directly, so the adapter would never be trained.",
      .instead = "lm_head out of target_modules, or in modules_to_save.",
      .source = "huggingface/trl v1.15 and v1.16 trl/trainer/sft_trainer.py, dpo_trainer.py, kto_trainer.py, grpo_trainer.py, rloo_trainer.py __init__"},

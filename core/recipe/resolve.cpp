@@ -5,6 +5,7 @@
 #include "core/recipe/conflicts.h"
 #include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/stacks.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/variations.h"
@@ -78,7 +79,8 @@ bool matters(const std::string& pointer, const Values& values, const ModelTraits
   if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
   if (below("/rl/")) return matters_to_task(pointer, values);
   if (below("/vision/")) return traits.sees_images;
-  if (pointer == "/versions/trl") return values.at("/stack") == "trl";
+  if (pointer == "/versions/trl")
+    return stack_traits(values.at("/stack").get_ref<const std::string&>()).trl_sft;
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
   if (pointer == "/peft/lora_alpha") return false;
   if (below("/training/gradient_checkpointing_kwargs"))

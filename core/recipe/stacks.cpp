@@ -5,14 +5,15 @@ namespace plimsoll::recipe {
 namespace {
 
 constexpr StackTraits rows[] = {
-    {.id = "hf", .unsloth_patches = true},
+    {.id = "hf", .unsloth_patches = true, .plain_trainer = true},
     // huggingface/trl trl/trainer/sft_config.py, dpo_config.py: max_length.
     {.id = "trl",
      .own_length = true,
      .flattens_packed = true,
      .unsloth_patches = true,
-     .trl_checkpoint_dtype = true},
-    {.id = "axolotl", .cce_fork = true},
+     .trl_checkpoint_dtype = true,
+     .trl_sft = true},
+    {.id = "axolotl", .cce_fork = true, .names_liger_kernels = true},
     // hiyouga/LLaMA-Factory train/trainer_utils.py get_batch_logps, train/dpo/trainer.py
     // concatenated_forward, model/model_utils/checkpointing.py, model/model_utils/liger_kernel.py
     // require_logits; hparams/finetuning_args.py lora_alpha.
@@ -32,7 +33,8 @@ constexpr StackTraits rows[] = {
      .offloads_inputs = true,
      .loss_by_row_length = true,
      .vllm_shares_weights = true,
-     .vllm_share_by_card = true},
+     .vllm_share_by_card = true,
+     .monthly_releases = true},
     // meta-pytorch/torchtune recipes/full_finetune_distributed.py, training/_distributed.py shard_model
     // (fully_shard); recipes/full_finetune_single_device.py _loss_step; recipes/full_finetune_distributed.py train.
     {.id = "torchtune",
@@ -59,6 +61,7 @@ constexpr StackTraits rows[] = {
     {.id = "agilerl", .trainers_optimizer = false, .trl_tasks = false},
     {.id = "colossalai", .trainers_optimizer = false, .trl_tasks = false},
 };
+constexpr StackTraits usual;
 
 }  // namespace
 
@@ -68,7 +71,7 @@ const StackTraits& stack_traits(std::string_view id) {
   for (const StackTraits& row : rows) {
     if (row.id == id) return row;
   }
-  return rows[0];
+  return usual;
 }
 
 }  // namespace plimsoll::recipe

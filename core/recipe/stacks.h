@@ -3,8 +3,8 @@
 //     recipe::stack_traits("torchtune").several_gpus;   // "fsdp2": its distributed recipes know nothing else
 //     recipe::stack_traits("unsloth").reentrant_only;   // true: its checkpoint function is reentrant
 //
-// What a field can say is a default in presets/stacks/<id>.json. No other code of this project asks which
-// stack it is, but what reads and writes that stack's own files.
+// What a field can say is a default in presets/stacks/<id>.json. Tables name stacks (core/recipe/refusals.cpp), and
+// core/exchange reads and writes their own files; no other code asks which stack it is (tests/core/rooms.mjs).
 #pragma once
 
 #include <span>
@@ -41,6 +41,10 @@ struct StackTraits {
   bool vllm_shares_weights = false;   ///< a colocated vLLM reads the weights that are trained on
   bool vllm_share_by_card = false;    ///< a vLLM that sleeps gets a share by the card, whatever was asked for
   bool trl_checkpoint_dtype = false;  ///< TRL's SFTTrainer loads the model itself, by its own defaults
+  bool trl_sft = false;               ///< supervised training is TRL's SFTTrainer as it is
+  bool plain_trainer = false;         ///< Transformers' Trainer as it is, meant where nothing says more
+  bool monthly_releases = false;      ///< a release is named by its month, which other versions in a log tell
+  bool names_liger_kernels = false;   ///< Liger's kernels are named one by one, without Transformers' switch
 };
 
 /// The row of a stack; for one that is not in the table, a row of the usual values.

@@ -164,14 +164,14 @@ void complete(recipe::Request& given, const exchange::Format& format, const run:
   const auto stated = given.values.find("/stack");
   const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
   // A command line is Transformers' own or TRL's; what another stack's trainer does TRL's is told.
-  const bool command = format.id == "cli" && from != "hf";
+  const bool command = format.id == "cli" && !recipe::stack_traits(from).plain_trainer;
   const std::string to = command ? "trl" : std::string(format.stack);
   const recipe::StackPreset* theirs = catalog.find_stack(to);
   const recipe::StackPreset* ours = catalog.find_stack(from);
   if (ours == nullptr) return;
   const recipe::Values before = resolved(given, *ours, catalog);
   state_adapter(given, format, before);
-  if (from == "axolotl") switch_liger(given, format);
+  if (recipe::stack_traits(from).names_liger_kernels) switch_liger(given, format);
   const auto sharing = before.find("/parallel/strategy");
   const bool shares = sharing != before.end() && sharing->second != Json("none");
   // Which way is the usual one is a trait of a stack, not a row of its file.

@@ -8,6 +8,7 @@
 #include "core/json/near.h"
 #include "core/question/said_cards.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/stacks.h"
 #include "core/report/exchange.h"
 #include "core/report/heading.h"
 #include "core/report/refused.h"
@@ -60,8 +61,9 @@ bool has_its_modules(const Import& import, const std::string& model, const run::
 // A command of somebody's own script: the modules stand in the script, and PEFT has none for such a model. All linear
 // layers are the most that they may be, until a person says them.
 void ask_for_targets(Import& import, const exchange::Document& document, const run::Catalog& catalog) {
-  const bool own = document.language == exchange::Language::shell && import.request.is_object() &&
-                   json::at(import.request, "stack") == Json("hf") &&
+  const Json& stack = json::at(import.request, "stack");
+  const bool own = document.language == exchange::Language::shell && stack.is_string() &&
+                   recipe::stack_traits(stack.get_ref<const std::string&>()).plain_trainer &&
                    json::at(import.request, "peft").is_object();
   if (!own || import.request["peft"].contains("target_modules")) return;
   json::Errors errors;

@@ -9,6 +9,7 @@
 #include "core/json/at.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/stacks.h"
 #include "core/run/essentials.h"
 
 namespace plimsoll::report {
@@ -82,11 +83,14 @@ void overrule(Json& whole, const Json& command) {
   }
 }
 
+bool says_more(const Json& stack) {
+  return stack.is_string() && !recipe::stack_traits(stack.get_ref<const std::string&>()).plain_trainer;
+}
+
 // The default library of a launcher or of bare TrainingArguments says less than a trainer of TRL's.
 void take_stack(Json& request, const Json& more) {
   const Json& stack = at(more, "stack");
-  if (!stack.is_string() || stack == Json("hf")) return;
-  if (!request.contains("stack") || request["stack"] == Json("hf")) request["stack"] = stack;
+  if (says_more(stack) && !says_more(at(request, "stack"))) request["stack"] = stack;
 }
 
 // A flag that the script beside the command reads is none that nobody knows.

@@ -1,4 +1,6 @@
 // The defaults of each training stack: they are readable, reachable, and say what the stack's source says.
+#include "core/recipe/stacks.h"
+
 #include <set>
 
 #include "core/recipe/fields.h"
@@ -194,6 +196,15 @@ TEST(RecipeStacks, TrlChangedItsDefaultsByVersion) {
   EXPECT_EQ(value("1.7", "/training/loss_kernel"), "chunked_nll");
   EXPECT_EQ(value("1.14", "/training/loss_kernel"), "chunked_nll");
   EXPECT_EQ(value("1.15", "/training/loss_kernel"), "fused_lm_head");
+}
+
+// "hf" runs supervised training in the plain Trainer, so that no release of TRL is worth telling.
+TEST(RecipeStacks, TheReleaseOfTrlIsToldWhereItsSFTTrainerRuns) {
+  EXPECT_FALSE(assumed({{"model", "gpt2"}, {"stack", "trl"}}, "/versions/trl").is_null());
+  for (const char* stack : {"hf", "axolotl", "torchtune"})
+    EXPECT_TRUE(assumed({{"model", "gpt2"}, {"stack", stack}}, "/versions/trl").is_null()) << stack;
+  EXPECT_TRUE(stack_traits("trl").trl_sft);
+  EXPECT_FALSE(stack_traits("no such stack").plain_trainer);
 }
 
 TEST(RecipeStacks, TrlWithFp16IsNotTurnedToBf16) {
