@@ -100,10 +100,9 @@ void refuse(Reading& reading, const std::string& pointer, const std::string& mes
   }
 }
 
-// A section stands among the values as `true`, so that an empty one is there too.
 bool is_unknown(const std::string& pointer, const Json& value) {
   if (recipe::find_field(pointer) != nullptr) return false;
-  if (value != Json(true)) return pointer != "/model";
+  if (!recipe::is_section_mark(pointer, value)) return pointer != "/model";
   const auto table = recipe::field_table();
   return std::none_of(table.begin(), table.end(), [below = pointer + "/"](const recipe::Field& field) {
     return field.pointer.starts_with(below);
@@ -221,8 +220,7 @@ Json nest(const recipe::Values& values) {
       const std::string key = pointer.substr(at, slash == std::string::npos ? slash : slash - at);
       Json& inner = (*place)[key];
       if (slash == std::string::npos) {
-        const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
-        if (!section) {
+        if (!recipe::is_section_mark(pointer, value)) {
           inner = value;
         } else if (!inner.is_object()) {
           inner = Json::object();

@@ -89,7 +89,7 @@ Patch patch_document(const Document& given, std::string_view text, const std::ve
     patch.keys.push_back({change.pointer, change.key, how});
   }
   for (const auto& [pointer, wanted] : patcher.wanted()) {
-    const bool section = wanted == Json(true) && recipe::find_field(pointer) == nullptr;
+    const bool section = recipe::is_section_mark(pointer, wanted);
     const bool said = section ? inside(patcher.values(), pointer) : says(patcher.values(), pointer, &wanted);
     Node root = document.root;
     if (!said) patch.left_out.push_back({pointer, reason(pointer, root), wanted});

@@ -48,7 +48,7 @@ size_t distance(const recipe::Values& from, const recipe::Values& to) {
   const auto one_way = [](const recipe::Values& a, const recipe::Values& b, bool values) {
     size_t count = 0;
     for (const auto& [pointer, value] : a) {
-      const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
+      const bool section = recipe::is_section_mark(pointer, value);
       if (section ? !inside(b, pointer) : (b.count(pointer) == 0 || (values && !says(b, pointer, &value))))
         ++count;
     }

@@ -669,6 +669,10 @@ const Field* find_field(std::string_view pointer) {
   return nullptr;
 }
 
+bool is_section_mark(std::string_view pointer, const Json& value) {
+  return value == Json(true) && find_field(pointer) == nullptr;
+}
+
 std::string words_of(const Field& field) {
   for (const Listed& listed : listed_fields) {
     if (listed.pointer == field.pointer) return listed.ids();

@@ -52,6 +52,9 @@ std::span<const Field> field_table();
 /// Null when there is no such field.
 const Field* find_field(std::string_view pointer);
 
+/// Among fields by pointer a section that is there stands as `true`, so that an empty one ("/peft") is there too.
+bool is_section_mark(std::string_view pointer, const json::Json& value);
+
 /// The words that a field allows, joined by ", ".
 std::string words_of(const Field& field);
 

@@ -59,7 +59,7 @@ constexpr Section sections[] = {{"", &table}};
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   std::string key;
   for (const char c : pointer.substr(1)) key += c == '/' ? '.' : c;
-  const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
+  const bool section = recipe::is_section_mark(pointer, value);
   if (!section) out.put(key, value, pointer);
   if (pointer == "/peft") out.put("peft", Json::object(), pointer);
   return !section || pointer == "/peft";
