@@ -33,15 +33,15 @@ int report_lines(Input& input, const Wishes& wishes) {
     read.request = request;
     read.fresh = false;
     const Asked asked = with_flags(read, wishes, catalog());
-    const std::string text = report::report_text(asked.request, catalog());
-    if (asked.errors.empty() && report::answered(text)) {
-      print(with_said(text, asked.said) + "\n");
+    const report::ReportAnswer answer = report::report_answer(asked.request, catalog());
+    if (asked.errors.empty() && answer.ok) {
+      print(with_said(answer.text, asked.said) + "\n");
     } else {
       code = bad_input;
-      print(json::write(
-                json::Json{{"schema", 1},
-                           {"ok", false},
-                           {"errors", asked.errors.empty() ? at(parsed(text), "errors") : asked.errors}}) +
+      print(json::write(json::Json{
+                {"schema", 1},
+                {"ok", false},
+                {"errors", asked.errors.empty() ? at(parsed(answer.text), "errors") : asked.errors}}) +
             "\n");
     }
     std::fflush(stdout);  // a program at the other end of the pipe may be waiting for this line

@@ -274,25 +274,16 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
 
 }  // namespace
 
-bool answered(std::string_view report) {
-  Writer heading;
-  heading.open_object();
-  write_heading(heading, {});
-  heading.close_object();
-  std::string start = heading.take();
-  start.pop_back();
-  return report.substr(0, start.size()) == start;
-}
-
-std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts) {
+ReportAnswer report_answer_with(std::string_view request, const run::Catalog& catalog,
+                                const SlowParts& parts) {
   Errors errors;
   memory::ReplayMemo memo;
   const std::optional<run::Run> run = parts.read(request, catalog, errors, &memo);
-  return run ? write_report(*run, catalog, parts, memo) : refusal(errors);
+  return {run ? write_report(*run, catalog, parts, memo) : refusal(errors), run.has_value()};
 }
 
 std::string quick_report_text(std::string_view request, const run::Catalog& catalog) {
-  return report_text_with(request, catalog, {});
+  return report_answer_with(request, catalog, {}).text;
 }
 
 }  // namespace plimsoll::report

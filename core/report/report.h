@@ -21,8 +21,12 @@ std::string report_text(std::string_view request, const run::Catalog& catalog);
 /// The same without plans, limits and timeline, even where the request wants them (core/report/slow_parts.h).
 std::string quick_report_text(std::string_view request, const run::Catalog& catalog);
 
-/// Whether a text of report_text() is a report and no refusal, told by its heading: 100 kB take long to parse.
-bool answered(std::string_view report);
+/// The same text as report_text(), and whether it is a report and no refusal.
+struct ReportAnswer {
+  std::string text;
+  bool ok = false;
+};
+ReportAnswer report_answer(std::string_view request, const run::Catalog& catalog);
 
 /// {"models": [{"id", "hf_id", "family", "parameters", "kind", "verified", "aliases"}]}
 std::string models_text(const run::Catalog& catalog);

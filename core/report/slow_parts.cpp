@@ -5,7 +5,6 @@
 #include "core/report/advice.h"
 #include "core/report/limits.h"
 #include "core/report/refused.h"
-#include "core/report/report.h"
 #include "core/report/timeline.h"
 
 namespace plimsoll::report {
@@ -20,8 +19,12 @@ PlanWriter plans(const run::Run& run, const run::Catalog& catalog) {
 
 }  // namespace
 
+ReportAnswer report_answer(std::string_view request, const run::Catalog& catalog) {
+  return report_answer_with(request, catalog, {run::read_run, plans, write_limits, write_timeline, refused});
+}
+
 std::string report_text(std::string_view request, const run::Catalog& catalog) {
-  return report_text_with(request, catalog, {run::read_run, plans, write_limits, write_timeline, refused});
+  return report_answer(request, catalog).text;
 }
 
 }  // namespace plimsoll::report

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "core/json/writer.h"
+#include "core/report/report.h"
 #include "core/run/run.h"
 
 namespace plimsoll::report {
@@ -27,6 +28,7 @@ struct SlowParts {
 };
 
 /// The report with such parts as are at hand and wanted.
-std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts);
+ReportAnswer report_answer_with(std::string_view request, const run::Catalog& catalog,
+                                const SlowParts& parts);
 
 }  // namespace plimsoll::report

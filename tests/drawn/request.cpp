@@ -464,7 +464,7 @@ Json drawn_request(uint64_t seed, const Wish& wish) {
   // Whether experts are one parameter depends on releases and code; where they are not, nothing is adapted.
   const auto targets = "/peft/target_modules"_json_pointer;
   if (!request.contains(targets) || request.at(targets) != Json::array()) return request;
-  if (!report::answered(report::report_text(request.dump(), presets()))) request[targets] = "all-linear";
+  if (!report::report_answer(request.dump(), presets()).ok) request[targets] = "all-linear";
   return request;
 }
 

@@ -286,6 +286,14 @@ TEST(ReportErrors, AnUnreadableConfigNamesItsField) {
   }
 }
 
+TEST(ReportErrors, AnAnswerSaysWhetherItIsAReport) {
+  for (const char* request : {R"({"model": "gpt2"})", R"({"model": "no such model"})", "{"}) {
+    const ReportAnswer whole = report_answer(request, presets());
+    EXPECT_EQ(whole.ok, answer_text(request).at("ok") == Json(true)) << request;
+    EXPECT_EQ(whole.text, report_text(request, presets())) << request;
+  }
+}
+
 TEST(ReportErrors, NoTextMakesTheReportFail) {
   const std::string good =
       R"({"model":"mistral-7b-v0.3","peft":{"r":16},"training":{"max_length":512,"bf16":true},"hardware":{"gpu":"a10g"}})";
