@@ -100,7 +100,9 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
                                      : live + bytes > shown.without_slack;
       const double off = std::fabs(live - shown.allocated);
       const bool open = !shown.tokens && holds_tokens(section.phase);
-      if (!out.death && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes)) {
+      // Where fragments alone end the simulated run, the real one may have got on.
+      const bool reached = out.highest <= shown.room;
+      if (reached && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes)) {
         out.off = std::min(out.off, off);
         if (off < nearest) {
           nearest = off;

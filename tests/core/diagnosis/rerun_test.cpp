@@ -136,6 +136,20 @@ TEST(Rerun, ARunThatGotFurtherWithCheckpointingTooRanAnotherConfiguration) {
   EXPECT_NE(d.reading.rerun.explained.find("shorter than the length"), std::string::npos);
 }
 
+// In so little room the simulated run ends 4 GiB of bf16 logits earlier, by fragments alone.
+TEST(Rerun, MeetsARequestThatTheRealRunGotToInSpiteOfFragments) {
+  const auto d = explained(
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 0 has a total capacity of "
+      "23.64 GiB of which 2.11 GiB is free. Of the allocated memory 20.98 GiB is allocated by PyTorch, and "
+      "100.00 MiB is reserved by PyTorch but unallocated.",
+      R"({"model": "llama-3.1-8b", "quantization": {"load_in_4bit": true}, "hardware": {"gpu": "rtx-4090"},
+          "peft": {"r": 16, "target_modules": "all-linear"}, "training": {"per_device_train_batch_size": 4,
+          "max_length": 4096, "bf16": true, "gradient_checkpointing": true}})");
+  ASSERT_TRUE(d.reading.rerun.match.has_value());
+  EXPECT_NEAR(d.reading.rerun.match->allocated / gibibyte, 20.98, 0.5);
+  EXPECT_EQ(d.causes.front().cause->id, "logits_peak");
+}
+
 TEST(Rerun, NeedsARequestThatSaysHowItTrains) {
   EXPECT_FALSE(explained(of_a_step).reading.rerun.played);
   EXPECT_FALSE(explained("it is out of memory", checkpointed).reading.rerun.played);
