@@ -259,6 +259,7 @@ std::string compare_table(const Json& comparison, const Style& style) {
     const Json& run = at(comparison, side);
     sides.push_back({{side},
                      {words(at(run, "model"))},
+                     {gib_words(number(at(run, "needed")))},
                      {gib_words(number(at(run, "device")))},
                      {words(at(run, "instant"))},
                      {words(at(run, "verdict"))},
@@ -267,7 +268,8 @@ std::string compare_table(const Json& comparison, const Style& style) {
   }
   std::string out = layout({{""},
                             {"model"},
-                            {"peak", Align::right},
+                            {"needs", Align::right},
+                            {"nvidia-smi", Align::right},
                             {"at"},
                             {""},
                             {"step", Align::right},

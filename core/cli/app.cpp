@@ -146,12 +146,10 @@ void add_compare(CLI::App* command, Options& options) {
 }
 
 void add_export(CLI::App* command, Options& options) {
-  command
-      ->add_option("--as", options.format,
-                   "axolotl, llamafactory, torchtune, trl, hf, trl-python, unsloth, "
-                   "ms-swift, cli, peft, deepspeed, accelerate, sagemaker, nested, request; "
-                   "or environment, shell, checklist, markdown, csv, json")
-      ->required();
+  command->add_option("--as", options.format,
+                      "axolotl, llamafactory, torchtune, trl, hf, trl-python, unsloth, "
+                      "ms-swift, cli, peft, deepspeed, accelerate, sagemaker, nested, request; "
+                      "or environment, shell, checklist, markdown, csv, json");
   add_request(command, options);
   command->add_option("--before", options.request, "With --as markdown: what it is compared with");
   command->add_flag("--json", options.json, "What was left out as well");

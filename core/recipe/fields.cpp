@@ -628,9 +628,9 @@ constexpr Field table[] = {
     {.pointer = "/locks", .type = FieldType::texts,
      .set = [](Recipe& r, const Json& v) { put(r.locks, v); }, .value = "[]",
      .what = "Fields that advice must not touch."},
-    {.pointer = "/want", .type = FieldType::texts, .words = "plans, limits, machines, timeline, allocator, rent, gpu_only",
+    {.pointer = "/want", .type = FieldType::texts, .words = "plans, limits, machines, timeline, allocator, rent, gpu_only, no_limits",
      .set = [](Recipe& r, const Json& v) { put(r.want, v); }, .value = "[]",
-     .what = "Parts of the report that take longer and are left out unless they are asked for; gpu_only: advise makes plans for hardware.gpu alone, and tiers is empty."},
+     .what = "Parts of the report that take longer and are left out unless they are asked for; gpu_only: advise makes plans for hardware.gpu alone, and tiers is empty; no_limits: advise leaves limits out, which take as long as the plans."},
 };
 // clang-format on
 

@@ -298,7 +298,11 @@ std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   out.key("front");
   write_front(out, advisor);
   out.key("limits");
-  write_limits(out, *run, catalog);
+  if (wants(*run, "no_limits")) {
+    out.null();
+  } else {
+    write_limits(out, *run, catalog);
+  }
   out.key("habits");
   write_habits(out, advice::habits_of(*run));
   out.key("search");

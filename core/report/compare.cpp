@@ -25,6 +25,7 @@ void write_side(Writer& out, const run::Run& run, const run::Worth& worth) {
   out.field("instant", name(peak.phase));
   out.field("allocated", whole(sizes.allocated));
   out.field("device", whole(sizes.device));
+  out.field("needed", whole(sizes.needed));
   out.field("high", whole(sizes.high));
   out.field("seconds_per_step", significant(worth.seconds));
   if (hardware::judged(run.gpu) != nullptr) {

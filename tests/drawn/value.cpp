@@ -118,7 +118,8 @@ const std::vector<Texts>& texts() {
       {"/want",
        {Json::array(), Json::array({"timeline"}), Json::array({"allocator"}), Json::array({"machines"}),
         Json::array({"limits"}), Json::array({"plans"}), Json::array({"timeline", "allocator"}),
-        Json::array({"timeline", "machines"}), Json::array({"rent"}), Json::array({"gpu_only"})}},
+        Json::array({"timeline", "machines"}), Json::array({"rent"}), Json::array({"gpu_only"}),
+        Json::array({"gpu_only", "no_limits"})}},
   };
   return rows;
 }

@@ -3,7 +3,7 @@
 import { LitElement } from "lit";
 import { state } from "lit/decorators.js";
 import { Address, besideRequest } from "./address.ts";
-import type { CoreError, Refusal, Report, Request, Scenario } from "./contract.ts";
+import type { Advice, CoreError, Refusal, Report, Request, Scenario } from "./contract.ts";
 import { headline } from "./headline.ts";
 import { decode, sameRequest, tabOf, type Decoded, type Made } from "./link.ts";
 import { accepts } from "./lists.ts";
@@ -141,7 +141,7 @@ export abstract class Asking extends LitElement {
 
   /** Plans for other sizes than the chosen card's take as long as all the rest: they wait until one is looked at. */
   private wanted(): string[] {
-    return this.view?.report?.gpu && this.view.planTier === undefined ? ["rent", "gpu_only"] : ["rent"];
+    return this.view?.report?.gpu && this.view.planTier === undefined ? ["gpu_only"] : [];
   }
 
   private async askMore(): Promise<void> {
@@ -150,28 +150,38 @@ export abstract class Asking extends LitElement {
     const { request, kept } = view;
     try {
       const core = await loadMore();
+      const wanted = this.wanted();
       const [more, advice, comparison] = await Promise.all([
         core.report(request, MORE_PARTS),
-        core.advise({ ...request, want: this.wanted() }),
+        core.advise({ ...request, want: [...wanted, "no_limits"] }),
         kept ? core.compare(kept, request) : undefined,
       ]);
       if (asked !== this.asked || !this.view) return;
+      const { limits = null, rent = null } = this.view.advice ?? {};
       // The whole report simulates the caching allocator, where the quick one takes what it usually holds.
-      const whole = more.ok ? { more, report: asFarAsSaid(request, more, this.view.assumed) } : {};
+      const simulated = more.ok ? { more, report: asFarAsSaid(request, more, this.view.assumed) } : {};
       this.view = {
         ...this.view,
-        ...whole,
-        // No plan is for a card before the run is known.
-        advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
+        ...simulated,
+        advice: this.asFarAsKnown({ ...advice, limits, rent }),
         advised: request,
         comparison: this.view.kept ? comparison : undefined,
       };
       this.compareWithLink();
       this.address.answered();
       this.announceSoon();
+      // How far it could go and what it costs elsewhere take as long as its plans, and are not waited for.
+      const whole = await core.advise({ ...request, want: [...wanted, "rent"] });
+      if (asked === this.asked && this.view)
+        this.view = { ...this.view, advice: this.asFarAsKnown(whole), advised: request, limited: request };
     } catch (error) {
       if (!isSuperseded(error)) this.loadingFailed(error);
     }
+  }
+
+  /** No plan is for a card before the run is known. */
+  private asFarAsKnown(advice: Advice): Advice {
+    return this.view?.report?.gpu ? advice : { ...advice, gpu: null };
   }
 
   private announceSoon(): void {

@@ -2,7 +2,7 @@
 // done last with its undo, how far it can go, and what was assumed.
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf, otherStack } from "./advice/fixes.ts";
-import type { GpuPreset, Json, Report } from "./contract.ts";
+import type { GpuPreset, Json, Report, Request } from "./contract.ts";
 import { count, size, sizeWords } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
@@ -202,8 +202,8 @@ function contradiction({ died, request, report }: View): TemplateResult | typeof
 }
 
 /** What belongs to the request before this one is told from what is known of this one. A field that is left says its value again. */
-const freshly = (name: string, { advice, advised, request }: View): string =>
-  advice && !(advised && sameRequest(advised, request)) ? `${name} stale` : name;
+const freshly = (name: string, of: Request | undefined, { advice, request }: View): string =>
+  advice && !(of && sameRequest(of, request)) ? `${name} stale` : name;
 
 // Ways out
 
@@ -216,7 +216,7 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   const plans = plansOf(advice.gpu.plans, advice.gpu.usable).slice(0, FIXES);
   const ways = plans.length > 0 ? plans : otherStack(advice.gpu.elsewhere);
   if (ways.length === 0) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
-  return html`<ul class=${freshly("ways", view)} aria-label=${say("plan.title")}>
+  return html`<ul class=${freshly("ways", view.advised, view)} aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {
       const words = titles.map(([word, title]) => coreWords(word, title));
       const what = titles.map(([word, title]) => sayCore(word) ?? title).join(", ");
@@ -243,7 +243,8 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
 const DTYPE = "/model_args/dtype";
 const LENGTH = "/training/max_length";
 const CHIPS: [pointer: string, name: Word][] = [
-  ["/training/per_device_train_batch_size", "field.batch"],
+  [COUNT.pointer, "field.gpus"],
+  [BATCH, "field.batch"],
   [LENGTH, "field.length"],
   [ACCUMULATION, "field.accumulation"],
   ["/rl/num_generations", "field.generations"],
@@ -317,6 +318,8 @@ function assumedIn(view: View, report: Report): Assumed[] {
       const text = `${say(name)}: ${said(pointer, get(view.request, pointer), view)}`;
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
+    if (pointer === COUNT.pointer && report.gpu && get(view.request, pointer) === undefined)
+      return [{ pointer, why: say("chip.one_gpu"), text: `${say(name)}: 1` }];
     if (pointer === ACCUMULATION) return [];
     if (generates(view.request) && pointer === LENGTH) return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
@@ -335,8 +338,8 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const most = open.length === 0 ? view.advice?.limits : undefined;
   const limits = report.gpu ? most : undefined;
   const assumed = assumedIn(view, report);
-  return html`<p class=${freshly("limits", view)}>
-      ${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, view, actions)}
+  return html`<p class=${freshly("limits", view.limited, view)}>
+      ${limit("chip.batch", BATCH, limits?.per_device_train_batch_size, view, actions)}
       ${limit("chip.length", LENGTH, most?.max_length, view, actions)} ${host(report, actions)}
       ${cheapest(view, actions)} ${linkButton(view, actions)}
     </p>

@@ -595,6 +595,7 @@ export interface ComparedRun {
   instant: string;
   allocated: number;
   device: number;
+  needed: number;
   high: number;
   seconds_per_step: number;
   /** Absent while the request names no GPU. */

@@ -32,6 +32,8 @@ export interface View {
   advice: Advice | undefined;
   /** The run that ran out of memory, as a pasted text says it; changed by nothing since. */
   died: Request | undefined;
+  /** The request that the limits and the rent of `advice` are for, which follow its plans. */
+  limited: Request | undefined;
   /** The request that `advice` is for: until the next one is there, it stays. */
   advised: Request | undefined;
   /** The size whose plans are shown; that of the chosen GPU when undefined. */
@@ -106,6 +108,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   more: undefined,
   advice: undefined,
   advised: undefined,
+  limited: undefined,
   died: undefined,
   planTier: undefined,
   undo: undefined,

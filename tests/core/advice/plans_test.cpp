@@ -301,6 +301,11 @@ TEST(Advice, ForTheChosenCardAloneSaysOfItWhatTheWholeAdviceSays) {
   EXPECT_EQ(alone.at("gpu"), whole.at("gpu"));
   EXPECT_EQ(alone.at("fixes"), whole.at("fixes"));
   EXPECT_TRUE(alone.at("tiers").empty());
+  EXPECT_EQ(alone.at("limits"), whole.at("limits"));
+  request["want"] = {"gpu_only", "no_limits"};
+  const Json soon = advice_on(request);
+  EXPECT_EQ(soon.at("gpu"), whole.at("gpu"));
+  EXPECT_TRUE(soon.at("limits").is_null());
   request.erase("hardware");
   const Json open = advice_on(request);
   EXPECT_FALSE(open.at("tiers").empty());

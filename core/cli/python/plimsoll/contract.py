@@ -718,6 +718,7 @@ class _ComparedRun(TypedDict):
     instant: str
     allocated: float
     device: float
+    needed: float
     high: float
     seconds_per_step: float
     effective_batch: float
