@@ -244,19 +244,26 @@ void search_activations(Search& search, const model::Architecture& network, cons
                     "hidden states" + of, "");
 }
 
-// Without a length: numbers of tokens that people choose.
-void search_round_lengths(Search& search, const model::Architecture& network, const std::string& model) {
+// What batch and length leave open: numbers of tokens that people choose. Of a length that is said only the
+// batch is open.
+void search_round_lengths(Search& search, const model::Architecture& network, const Facts& facts,
+                          const std::string& model) {
   if (network.vocab_size > 1000) {
     search.try_multiple(TensorKind::logits, static_cast<double>(network.vocab_size), 256, " tokens", "logits",
                         model);
   }
   const model::LayerGroup* layers = text_layers(network);
   if (layers == nullptr || layers->heads == 0) return;
-  for (double length = 1024; length <= 65536; length += 1024) {
-    search.try_tensor(
-        TensorKind::scores, static_cast<double>(layers->heads) * length * length,
-        "attention scores, " + std::to_string(layers->heads) + " heads x " + whole_text(length) + "^2",
-        model);
+  const auto try_scores = [&](double batch, double length) {
+    search.try_tensor(TensorKind::scores, batch * static_cast<double>(layers->heads) * length * length,
+                      "attention scores, " + (batch > 1 ? whole_text(batch) + " x " : "") +
+                          std::to_string(layers->heads) + " heads x " + whole_text(length) + "^2",
+                      model);
+  };
+  if (facts.length) {
+    for (double batch = 1; batch <= 64; batch *= 2) try_scores(batch, *facts.length);
+  } else {
+    for (double length = 1024; length <= 65536; length += 1024) try_scores(1, length);
   }
   for (Match& match : search.found) match.guessed = match.guessed || match.kind == TensorKind::scores;
 }
@@ -290,12 +297,13 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
     search_parameters(search, *situation.network, "");
     search_partitions(search, *situation.network, reading.facts);
     search_activations(search, *situation.network, reading.facts);
-    if (!reading.facts.batch || !reading.facts.length) search_round_lengths(search, *situation.network, "");
+    if (!reading.facts.batch || !reading.facts.length)
+      search_round_lengths(search, *situation.network, reading.facts, "");
   } else {
     for (const KnownModel& known : situation.models) {
       search_parameters(search, *known.network, known.id);
       if (reading.phase == FailurePhase::loss || reading.frames.shows("logits")) {
-        search_round_lengths(search, *known.network, known.id);
+        search_round_lengths(search, *known.network, reading.facts, known.id);
       }
     }
   }
