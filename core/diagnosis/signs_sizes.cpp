@@ -174,6 +174,17 @@ double largest_of_text(const Facts& f, const Situation& situation) {
   return 4 * std::max(tokens * static_cast<double>(network->vocab_size), tokens * *f.length * heads);
 }
 
+// Whether some whole number of samples has scores of that many bytes, where length and heads are known; else
+// it may.
+bool may_be_scores(double bytes, const Facts& f, const Situation& situation) {
+  if (situation.network == nullptr || !f.length) return true;
+  const std::vector<model::Stack>& stacks = situation.network->stacks;
+  if (stacks.empty() || stacks.front().groups.empty()) return true;
+  const auto heads = static_cast<double>(stacks.front().groups.front().heads);
+  const double samples = bytes / (2 * heads * *f.length * *f.length);
+  return heads == 0 || (samples >= 1 && samples == std::floor(samples));
+}
+
 // Sign::count: what it is says nothing.
 Sign sign_of(const Match& match) {
   switch (match.kind) {
@@ -218,6 +229,27 @@ void read_matches(const TextReading& r, Signs& out) {
   }
 }
 
+// A product that comes out to a number that people choose names the tensor, and so does the only one whose
+// tokens a micro-batch can have.
+void read_logits_product(const TextReading& r, double tried, Signs& out) {
+  constexpr double fewest = 2048;
+  // Scores of heads and lengths come to whole powers of two GiB, and so do the few vocabularies that are one.
+  const double doublings = std::log2(tried / gibibyte);
+  const bool like_scores = doublings >= 1 && std::fabs(doublings - std::round(doublings)) < 1e-9;
+  const bool within = r.facts.capacity == 0 || tried < r.facts.capacity;
+  if (like_scores || !within || r.products.empty()) return;
+  const Product& first = r.products.front();
+  const bool alone = first.model.empty() && !first.beyond &&
+                     std::all_of(r.products.begin(), r.products.end(),
+                                 [](const Product& one) { return one.beyond || one.tensor == "logits"; });
+  if (first.tensor != "logits" || first.tokens < fewest || !(first.chosen || alone)) return;
+  out.push_back({Sign::product_of_logits,
+                 "The size that failed is " + first.words +
+                     (first.chosen ? "."
+                                   : "; anything else of this model would take more tokens than a "
+                                     "micro-batch has.")});
+}
+
 // One tensor of a GiB or more.
 void read_large_request(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
@@ -235,15 +267,7 @@ void read_large_request(const TextReading& r, const Situation& situation, Signs&
       "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
           "large.");
-  // Where no model is named, a product that comes out to a number that people choose names the tensor.
-  // Scores of heads and lengths come to whole powers of two GiB, and so do the few vocabularies that are one.
-  const double doublings = large ? std::log2(message->numbers.tried->bytes / gibibyte) : 0;
-  const bool like_scores = doublings >= 1 && std::fabs(doublings - std::round(doublings)) < 1e-9;
-  const bool within = large && (r.facts.capacity == 0 || message->numbers.tried->bytes < r.facts.capacity);
-  const bool product = !like_scores && within && !r.products.empty() && r.products.front().chosen &&
-                       r.products.front().tensor == "logits";
-  add(out, large && in_a_pass && !named && product && r.products.front().tokens >= 2048,
-      Sign::product_of_logits, "The size that failed is " + (product ? r.products.front().words : "") + ".");
+  if (large && in_a_pass && !named) read_logits_product(r, message->numbers.tried->bytes, out);
   // What one tensor of the text alone can take: logits in fp32, or the scores of all heads. Flat buffers of
   // all parameters belong to full fine-tuning.
   const double text = largest_of_text(r.facts, situation);
@@ -257,7 +281,8 @@ void read_large_request(const TextReading& r, const Situation& situation, Signs&
   const bool power =
       gibibytes >= 2 && std::fabs(std::log2(gibibytes) - std::round(std::log2(gibibytes))) < 1e-9;
   add(out,
-      power && in_a_pass && !named && r.phase != FailurePhase::loss && message->numbers.allocated &&
+      power && in_a_pass && !named && may_be_scores(gibibytes * gibibyte, r.facts, situation) &&
+          r.phase != FailurePhase::loss && message->numbers.allocated &&
           message->numbers.allocated->bytes > 0,
       Sign::is_power_of_two,
       "Exactly " + size_text(gibibytes * gibibyte) +

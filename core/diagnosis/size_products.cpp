@@ -61,6 +61,7 @@ double units_in(const Size& tried, double each, bool* exact) {
   *exact = false;
   if (most < 1 || most < least) return 0;
   for (const double step : {1024.0, 512.0, 256.0}) {
+    if (most - least >= step) continue;  // some multiple lies in any window as wide
     const double round = std::floor(most / step) * step;
     if (round < std::max(least, 1.0)) continue;
     *exact = true;
@@ -71,8 +72,20 @@ double units_in(const Size& tried, double each, bool* exact) {
 
 std::string element(int bytes) { return bytes == 4 ? ", fp32" : ", 16-bit"; }
 
-// Millions of tokens are no micro-batch, and a handful is chance.
+// A handful is chance. Millions of tokens are no micro-batch: they are named as such, behind what may be.
 constexpr double fewest_tokens = 64, most_tokens = 4194304;
+// Of a model that does not say what it takes, and of several short samples.
+constexpr double usual_most = 131072;
+
+// The most tokens that a micro-batch can have: some more than are said, where both are; else as many samples as
+// are said, of the model's context or of the length that is said.
+double most_of_a_batch(const Situation& situation, const Facts& facts) {
+  const double context =
+      situation.network == nullptr ? 0 : static_cast<double>(situation.network->max_position_embeddings);
+  const bool sees = facts.sees || facts.can_see;  // images are tokens as well
+  if (facts.batch && facts.length && !sees) return 2 * *facts.batch * *facts.length;
+  return std::max(usual_most, facts.batch.value_or(1) * std::max(context, facts.length.value_or(0)));
+}
 
 void add_logits(const Size& tried, double vocabulary, const std::string& model, bool only_exact,
                 std::vector<Product>& out) {
@@ -84,7 +97,7 @@ void add_logits(const Size& tried, double vocabulary, const std::string& model, 
     out.push_back({"logits",
                    (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(vocabulary) +
                        " words of the vocabulary" + element(bytes),
-                   model, tokens, exact, false, ""});
+                   model, tokens, exact});
   }
 }
 
@@ -96,20 +109,23 @@ void add_rows(const Size& tried, const char* tensor, double width, const char* w
   out.push_back(
       {tensor,
        (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(width) + " " + what + element(2),
-       "", tokens, exact, false, ""});
+       "", tokens, exact});
 }
 
-void add_scores(const Size& tried, double heads, std::vector<Product>& out) {
-  if (heads < 1) return;
+void add_scores(const Size& tried, double heads_each, const Facts& facts, std::vector<Product>& out) {
+  if (heads_each < 1) return;
+  const double batch = std::max(1.0, facts.batch.value_or(1)), heads = batch * heads_each;
+  const std::string samples = batch > 1 ? grouped(batch) + " x " : "";
   for (const int bytes : {2, 4}) {
     const double length = std::sqrt(tried.bytes / (heads * bytes));
     const double round = std::round(length / 256) * 256;
     const double off = std::fabs(round * round * heads * bytes - tried.bytes);
     if (round < 512 || off > std::max(tried.half, 256.0) + 2 * mebibyte) continue;
-    out.push_back(
-        {"scores",
-         grouped(heads) + " heads x " + grouped(round) + " x " + grouped(round) + " tokens" + element(bytes),
-         "", round, true, false, ""});
+    if (facts.length && *facts.length != round) continue;  // scores of another length than the run's
+    out.push_back({"scores",
+                   samples + grouped(heads_each) + " heads x " + grouped(round) + " x " + grouped(round) +
+                       " tokens" + element(bytes),
+                   "", round, true});
   }
 }
 
@@ -131,7 +147,7 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
     const model::LayerGroup* layers = first_layers(network);
     add_logits(tried, static_cast<double>(network.vocab_size), "", false, out);
     if (layers != nullptr) {
-      add_scores(tried, static_cast<double>(layers->heads), out);
+      add_scores(tried, static_cast<double>(layers->heads), facts, out);
       add_rows(tried, "mlp", static_cast<double>(layers->intermediate), "columns of the MLP", out);
       add_rows(tried, "hidden", static_cast<double>(network.stacks.front().hidden), "hidden columns", out);
     }
@@ -143,6 +159,13 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
       seen.push_back(vocabulary);
       add_logits(tried, vocabulary, known.id, true, out);
     }
+  }
+  const double most_possible = most_of_a_batch(situation, facts);
+  for (Product& one : out) {
+    if (one.tokens <= most_possible) continue;
+    one.beyond = true;
+    one.exact = false;
+    one.words += ": more than a micro-batch has (" + grouped(most_possible) + ")";
   }
   // A power of two, once, three or five times, is chosen; another multiple may be chance.
   const auto chosen = [](const Product& one) {
@@ -157,6 +180,7 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
     return one.tokens == said || (one.tensor == "logits" && one.tokens == completions);
   };
   std::stable_sort(out.begin(), out.end(), [is_said, chosen](const Product& a, const Product& b) {
+    if (a.beyond != b.beyond) return b.beyond;
     if (is_said(a) != is_said(b)) return is_said(a);
     if (chosen(a) != chosen(b)) return chosen(a);
     return a.exact && !b.exact;

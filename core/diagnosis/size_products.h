@@ -18,16 +18,18 @@ namespace plimsoll::diagnosis {
 constexpr double largest_tensor = 8.0 * 1099511627776.0;
 
 struct Product {
-  std::string tensor;  ///< logits, scores, mlp, hidden
+  std::string tensor;  ///< logits, scores, mlp, hidden, weight
   std::string words;
   std::string model;    ///< whose shapes, where the run's model is not known: "Qwen2.5-7B"
   double tokens = 0;    ///< solved for: tokens, of scores the length
   bool exact = false;   ///< a number of tokens that a person chooses, a multiple of 256
   bool chosen = false;  ///< ... that hardly comes by chance: 2^k, or three or five times it
-  std::string knob;     ///< what makes this tensor smaller in the stack at hand
+  bool beyond = false;  ///< ... or more tokens than a micro-batch can have: it only says that this is not it
+  std::string knob = {};  ///< what makes this tensor smaller in the stack at hand
 };
 
-/// The likeliest first, at most four. Without a model only products that come out exact.
+/// The likeliest first, at most four, those beyond a micro-batch last. Without a model only products that come
+/// out exact.
 std::vector<Product> products_of(const Size& tried, const Situation& situation, const Facts& facts);
 
 }  // namespace plimsoll::diagnosis

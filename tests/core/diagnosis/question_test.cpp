@@ -1,4 +1,5 @@
 // What a diagnosis excludes, what it asks, and what it makes of a size.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -144,6 +145,39 @@ TEST(Sizes, LogitsAreTokensTimesTheVocabulary) {
   EXPECT_EQ(d.reading.products.front().tokens, 16384);
   EXPECT_EQ(d.reading.products.front().words, "16,384 tokens x 151,936 words of the vocabulary, fp32");
   EXPECT_EQ(d.causes.front().cause->id, "logits_peak");
+}
+
+// Qwen2.5-7B: 152,064 words, an MLP of 18,944 (its config.json). 50.51 GiB / 4 / 152,064 are 89,166 tokens, and
+// / 2 / 18,944 some 1.43 million, which no micro-batch has.
+TEST(Sizes, ReadingsOfMoreTokensThanAMicroBatchHasComeLastAndSaySo) {
+  const auto d = explained(
+      "Qwen2.5-7B LoRA\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 50.51 GiB. GPU 0 has a "
+      "total capacity of 79.25 GiB of which 22.31 GiB is free.");
+  ASSERT_FALSE(d.reading.products.empty());
+  EXPECT_EQ(d.reading.products.front().tensor, "logits");
+  EXPECT_NEAR(d.reading.products.front().tokens, 89166, 10);
+  EXPECT_FALSE(d.reading.products.front().beyond);
+  EXPECT_EQ(d.reading.products.back().tensor, "mlp");
+  EXPECT_TRUE(d.reading.products.back().beyond);
+  EXPECT_THAT(d.reading.products.back().words, testing::HasSubstr("more than a micro-batch has"));
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "logits_peak");
+}
+
+// 256 MiB are 32 x 2,048 x 2,048 x 2 bytes; at 4,096 tokens Llama-2-7B's 32 heads take 1 GiB a sample.
+TEST(Sizes, ScoresOfAnotherLengthThanTheStatedOneAreRefuted) {
+  const std::string error =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of "
+      "23.64 GiB of which 0.11 GiB is free.";
+  const auto says_scores = [](const Diagnosis& d) {
+    const bool product = std::any_of(d.reading.products.begin(), d.reading.products.end(),
+                                     [](const Product& one) { return one.tensor == "scores"; });
+    return product || std::any_of(d.reading.matches.begin(), d.reading.matches.end(),
+                                  [](const Match& one) { return one.kind == TensorKind::scores; });
+  };
+  EXPECT_TRUE(says_scores(explained("Llama-2-7B LoRA\n" + error)));
+  EXPECT_TRUE(says_scores(explained("Llama-2-7B LoRA, length 2048\n" + error)));
+  EXPECT_FALSE(says_scores(explained("Llama-2-7B LoRA, length 4096\n" + error)));
 }
 
 // Completions alone have logits in GRPO: 16 x 2,048 tokens in 16 bits, not 8 x 2,048 in fp32.
