@@ -135,7 +135,7 @@ Diagnosis diagnose(const Situation& situation) {
   Ranked ranked = rank(d.evidence, by);
   d.causes = std::move(ranked.causes);
   d.vetoed = std::move(ranked.vetoed);
-  d.question = ranked.question;
+  d.question = std::move(ranked.question);
   agree(d.causes, r.products);
   return d;
 }

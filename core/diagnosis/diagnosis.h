@@ -22,10 +22,10 @@ namespace plimsoll::diagnosis {
 struct Diagnosis {
   TextReading reading;
   std::vector<Evidence> evidence;
-  std::vector<Named> causes;           ///< most likely first
-  std::vector<Vetoed> vetoed;          ///< that something spoke for, and that cannot be
-  const Question* question = nullptr;  ///< what would tell the causes apart; null: nothing to ask
-  std::vector<std::string> cards;      ///< ids of GPUs that report such a capacity
+  std::vector<Named> causes;                 ///< most likely first
+  std::vector<Vetoed> vetoed;                ///< that something spoke for, and that cannot be
+  std::shared_ptr<const Question> question;  ///< what would tell the causes apart; null: nothing to ask
+  std::vector<std::string> cards;            ///< ids of GPUs that report such a capacity
 };
 
 Diagnosis diagnose(const Situation& situation);

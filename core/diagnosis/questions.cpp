@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "core/diagnosis/progress.h"
 
@@ -65,6 +67,7 @@ constexpr Choice when[] = {
      "The GPU's memory did not run out: nothing on it helps.", of_machine},
     {"update", "Since an update of the libraries; it ran before", "A default changed: compare the versions.",
      updated},
+    {"other", "Something else, or I do not know", "", {}, false, true},
 };
 
 constexpr Share foreign[] = {{"other_process"}};
@@ -83,13 +86,18 @@ constexpr Choice cards[] = {
     {"one", "Only one card is used", "Everything must fit on it.", {}, true},
 };
 
-// Of a run that is known to have made steps: its first moments are answered.
-constexpr Question when_running = {"when", "When did it fail?", std::span(when).subspan(3)};
-
-constexpr Question all_questions[] = {
-    {"when", "When did it fail?", when},
-    {"others", "Did another program hold memory of the card before it started?", others},
-    {"cards", "How do the cards share the model?", cards},
+constexpr Share of_all_weights[] = {{"does_not_fit_at_all"},
+                                    {"optimizer_states_first_step"},
+                                    {"optimizer_foreach_temporary"},
+                                    {"replicated_not_sharded", 0.5}};
+constexpr Choice method[] = {
+    {"full", "All parameters (full fine-tuning)",
+     "Gradients and optimizer states of all weights are held beside them.", of_all_weights},
+    {"adapters",
+     "Adapters alone (LoRA, QLoRA)",
+     "Beside the weights only little is held for training.",
+     {},
+     true},
 };
 
 double part_of(const Choice& choice, std::string_view cause) {
@@ -101,15 +109,18 @@ double part_of(const Choice& choice, std::string_view cause) {
 // People err, and causes mix: an answer against a cause leaves it a chance.
 constexpr double believed = 0.985;
 
+// Of those who take no open choice.
 double share(const Question& question, const Choice& choice, std::string_view cause) {
-  const auto count = static_cast<double>(question.choices.size());
-  double all = 0, naming = 0;
+  double count = 0, all = 0, naming = 0;
+  bool rest = false;
   for (const Choice& one : question.choices) {
+    if (one.open) continue;
+    count += 1;
     all += part_of(one, cause);
     naming += part_of(one, cause) > 0 ? 1 : 0;
+    rest = rest || one.rest;
   }
-  const bool by_rest = all == 0 && std::any_of(question.choices.begin(), question.choices.end(),
-                                               [](const Choice& one) { return one.rest; });
+  const bool by_rest = all == 0 && rest;
   if (!by_rest && (naming == 0 || naming == count)) return 1 / count;
   const double part = by_rest ? (choice.rest ? 1 : 0) : part_of(choice, cause) / all;
   return part > 0 ? believed * part : (1 - believed) / (count - (by_rest ? 1 : naming));
@@ -120,7 +131,7 @@ double gain(const Question& question, const std::vector<Named>& named, const std
   double right = 0;
   for (const Choice& choice : question.choices) {
     double most = 0;
-    for (std::size_t i = 0; i < named.size(); ++i)
+    for (std::size_t i = 0; i < named.size() && !choice.open; ++i)
       most = std::max(most, shares[i] * share(question, choice, named[i].cause->id));
     right += most;
   }
@@ -141,18 +152,92 @@ bool is_known(const Question& question, const TextReading& r) {
   if (question.id == "when")
     return (r.frames.phase != FailurePhase::unknown && !in_a_pass(r.frames.phase)) || r.rerun.exact;
   if (question.id == "cards") return !f.several() || !f.strategy.empty();
+  if (question.id == "method") return true;  // asked where it decides
   if (question.id == "others") return r.derived.residual.has_value() || r.derived.other.has_value();
   return false;
 }
 
+// Of the run's own model only tokens make a tensor of that size.
+bool is_of_tokens(const TextReading& r) {
+  const Message* message = r.message();
+  const bool large =
+      message != nullptr && message->numbers.tried && message->numbers.tried->bytes >= gibibyte;
+  const bool product = !r.products.empty() && r.products.front().model.empty() && !r.products.front().beyond;
+  return large && product && r.matches.empty();
+}
+
+// What cannot be an answer: moments that the run was past, whose frames are others or that have no tensor of
+// that size, and RAM where a program says that the GPU's memory ran out.
+bool is_against(const Choice& choice, const TextReading& r) {
+  const auto is_any = [&](std::initializer_list<std::string_view> ids) {
+    return std::find(ids.begin(), ids.end(), choice.id) != ids.end();
+  };
+  const FailurePhase phase = r.frames.phase;
+  if ((made_steps(r) || is_of_tokens(r)) && is_any({"load", "once"})) return true;
+  if (made_steps(r) && choice.id == "first") return true;
+  if (in_a_pass(phase) && is_any({"load", "save", "merge"})) return true;
+  if (phase == FailurePhase::backward && is_any({"eval", "rollout"})) return true;
+  const bool of_gpu = r.message() != nullptr && r.message()->family->kind == MessageKind::allocator;
+  return of_gpu && choice.id == "ram";
+}
+
+Question possible(const Question& question, const TextReading& r) {
+  Question out{question.id, question.words, {}};
+  for (const Choice& one : question.choices) {
+    if (!is_against(one, r)) out.choices.push_back(one);
+  }
+  return out;
+}
+
+// The choices that are expected most often, and the open ones.
+Question shortened(const Question& question, const std::vector<Named>& named,
+                   const std::vector<double>& shares) {
+  constexpr std::size_t most = 5;
+  constexpr double least = 0.005;
+  std::vector<std::pair<double, const Choice*>> expected;
+  for (const Choice& choice : question.choices) {
+    double sum = 0;
+    for (std::size_t i = 0; i < named.size() && !choice.open; ++i)
+      sum += shares[i] * share(question, choice, named[i].cause->id);
+    if (!choice.open) expected.emplace_back(sum, &choice);
+  }
+  std::stable_sort(expected.begin(), expected.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  const auto is_kept = [&](const Choice& choice) {
+    for (std::size_t i = 0; i < expected.size() && i < most; ++i) {
+      if (expected[i].second == &choice) return i < 2 || expected[i].first >= least;
+    }
+    return choice.open;
+  };
+  Question out{question.id, question.words, {}};
+  std::copy_if(question.choices.begin(), question.choices.end(), std::back_inserter(out.choices), is_kept);
+  return out;
+}
+
+// Where only full fine-tuning is too much for the card and nobody said what is trained, that is the question.
+bool method_decides(const Facts& f) {
+  const double full = f.sharing_unsaid ? f.whole : f.share;
+  return f.method_assumed && f.capacity > 0 && full > 0.93 * f.capacity && f.weights16 < 0.85 * f.capacity;
+}
+
 }  // namespace
 
-std::span<const Question> questions() { return all_questions; }
+std::span<const Question> questions() {
+  static const std::vector<Question> all = {
+      {"when", "When did it fail?", {std::begin(when), std::end(when)}},
+      {"others",
+       "Did another program hold memory of the card before it started?",
+       {std::begin(others), std::end(others)}},
+      {"cards", "How do the cards share the model?", {std::begin(cards), std::end(cards)}},
+      {"method", "What is trained?", {std::begin(method), std::end(method)}},
+  };
+  return all;
+}
 
 const Question* find_question(std::string_view id) {
-  const auto* found = std::find_if(std::begin(all_questions), std::end(all_questions),
-                                   [id](const Question& one) { return one.id == id; });
-  return found == std::end(all_questions) ? nullptr : found;
+  const auto all = questions();
+  const auto found = std::find_if(all.begin(), all.end(), [id](const Question& one) { return one.id == id; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 const Choice* find_choice(const Question& question, std::string_view id) {
@@ -178,11 +263,15 @@ std::vector<Answer> read_answers(std::string_view text) {
 }
 
 double log_share(const Question& question, const Choice& choice, std::string_view cause) {
-  return std::log(share(question, choice, cause));
+  const auto open = static_cast<double>(std::count_if(question.choices.begin(), question.choices.end(),
+                                                      [](const Choice& one) { return one.open; }));
+  const double unsaid = open / static_cast<double>(question.choices.size());
+  return std::log(choice.open ? unsaid / open : (1 - unsaid) * share(question, choice, cause));
 }
 
-const Question* question_for(const std::vector<Named>& named, const std::vector<Answer>& answered,
-                             const TextReading& reading) {
+std::shared_ptr<const Question> question_for(const std::vector<Named>& named,
+                                             const std::vector<Answer>& answered,
+                                             const TextReading& reading) {
   constexpr std::size_t most_questions = 2;
   constexpr double sure = 0.85, least_gain = 0.005;
   if (answered.size() >= most_questions || named.empty()) return nullptr;
@@ -194,17 +283,17 @@ const Question* question_for(const std::vector<Named>& named, const std::vector<
   if (decided &&
       std::any_of(named.begin(), named.end(), [](const Named& one) { return one.confidence > 0.7; }))
     return nullptr;
-  const Question* best = nullptr;
+  if (method_decides(reading.facts)) return std::make_shared<const Question>(*find_question("method"));
+  std::shared_ptr<const Question> best;
   double most = least_gain;
-  for (const Question& question : all_questions) {
+  for (const Question& question : questions()) {
     const bool asked = std::any_of(answered.begin(), answered.end(),
                                    [&](const Answer& one) { return one.question->id == question.id; });
     if (asked || is_known(question, reading)) continue;
-    const bool running = question.id == when_running.id && made_steps(reading);
-    const Question& open = running ? when_running : question;
+    const Question open = possible(question, reading);
     if (const double gained = gain(open, named, shares); gained > most) {
       most = gained;
-      best = &open;
+      best = std::make_shared<const Question>(shortened(open, named, shares));
     }
   }
   return best;

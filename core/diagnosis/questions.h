@@ -1,11 +1,12 @@
 // What to ask the person when several causes are within reach of each other: the question whose answers
 // divide them best, and what an answer is worth.
 //
-//     const Question* next = question_for(named, asked, reading);   // null: nothing would change the answer
+//     const auto next = question_for(named, asked, reading);        // null: nothing would change the answer
 //     next->words;                                                  // "When did it fail?"
 //     log_share(*find_question("when"), "eval", "logits_peak");     // how much the answer speaks against it
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,12 @@ struct Choice {
   std::string_view means;         ///< what follows from it, for a person
   std::span<const Share> causes;  ///< that it speaks for
   bool rest = false;              ///< it speaks for all causes that no other choice names
+  bool open = false;              ///< it says nothing: none of the others, or not known
 };
 
 struct Question {
   std::string_view id, words;
-  std::span<const Choice> choices;
+  std::vector<Choice> choices;
 };
 std::span<const Question> questions();
 const Question* find_question(std::string_view id);
@@ -46,8 +48,9 @@ std::vector<Answer> read_answers(std::string_view text);
 double log_share(const Question& question, const Choice& choice, std::string_view cause);
 
 /// The question that is expected to make the causes surest; null where one cause is sure enough, where no
-/// question divides them, or where two were answered. `named` are all causes, by `score`.
-const Question* question_for(const std::vector<Named>& named, const std::vector<Answer>& answered,
-                             const TextReading& reading);
+/// question divides them, or where two were answered. It has the likeliest of its choices, at most five, and an
+/// open one. `named` are all causes, by `score`.
+std::shared_ptr<const Question> question_for(const std::vector<Named>& named,
+                                             const std::vector<Answer>& answered, const TextReading& reading);
 
 }  // namespace plimsoll::diagnosis

@@ -126,6 +126,7 @@ Ranked rank(const std::vector<Evidence>& evidence, const Ranking& by) {
       lift(named, *by.reading);
     }
     for (const Answer& answer : by.answers) {
+      if (answer.choice->open) continue;
       const double told = log_share(*answer.question, *answer.choice, cause.id) +
                           std::log(static_cast<double>(answer.question->choices.size()));
       named.score += spread * told;

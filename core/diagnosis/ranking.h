@@ -31,7 +31,7 @@ struct Ranking {
 struct Ranked {
   std::vector<Named> causes;  ///< most likely first, those that something speaks for
   std::vector<Vetoed> vetoed;
-  const Question* question = nullptr;
+  std::shared_ptr<const Question> question;
 };
 Ranked rank(const std::vector<Evidence>& evidence, const Ranking& by);
 

@@ -95,7 +95,8 @@ void judge(Scored& one, const run::Catalog& catalog) {
 // What the person answers: as the thread says, or as the cause that was found implies. "" when neither tells.
 std::string answer_of(const Record& record, const diagnosis::Question& question) {
   const auto said = record.answers.find(std::string(question.id));
-  if (said != record.answers.end()) return said->second;
+  if (said != record.answers.end())
+    return find_choice(question, said->second) == nullptr ? "other" : said->second;
   const diagnosis::Choice* best = nullptr;
   double most = -1;  // an answer that the cause leaves open is none
   for (const diagnosis::Choice& choice : question.choices) {
