@@ -4,6 +4,7 @@
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
+#include "core/diagnosis/questions.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/signs.h"
 #include "core/memory/sharding/sharding.h"
@@ -116,7 +117,8 @@ void read_full_words(const Text& text, bool spoken, Facts& f) {
                       "pre-train "}) &&
       !mentions(text, {"adapter", "unsloth"})) {
     f.method = Method::full;
-    f.method_assumed = true;
+    f.method_assumed =
+        !denies_adapters(text.folded_lines) && !mentions(text, {"to pretrain", " pretrain ", "pre-train "});
   }
   if (f.length && *f.length < 16) f.length.reset();
   f.layered = mentions(text, {"device_map"}) && mentions(text, {"auto", "balanced"}) &&
@@ -162,6 +164,15 @@ void read_type_words(const Text& text, const Prose& prose, Facts& f) {
              prose.says(Say::fp32) != nullptr;
   const bool eager = mentions(text, {"eager"}) && !mentions(text, {"enforce_eager", "enforce-eager"});
   if (f.attention.empty() && (eager || prose.says(Say::no_flash) != nullptr)) f.attention = "eager";
+}
+
+// What the person answered when asked what is trained.
+void read_answered_method(std::string_view answers, Facts& f) {
+  for (const Answer& answer : read_answers(answers)) {
+    if (answer.question->id != "method") continue;
+    f.method = answer.choice->id == "full" ? Method::full : Method::adapters;
+    f.method_assumed = false;
+  }
 }
 
 // What people write around an error when they have no configuration at hand.
@@ -277,6 +288,7 @@ Facts read_facts(const Situation& situation, const TextReading& reading, const N
   const bool spoken = no_figures && unnamed;
   read_said(situation.said, facts);
   read_words(text, reading.prose, unnamed && parameters_in_name(head) > 0, facts);
+  read_answered_method(situation.answers, facts);
   find_card(situation, numbers, reading.table, facts);
   double largest = 0;
   if (no_figures && facts.capacity == 0) largest = find_spoken_card(situation, head, facts);

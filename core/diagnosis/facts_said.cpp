@@ -42,6 +42,18 @@ Method method_said(const Text& text) {
   return Method::unknown;
 }
 
+// "without any PEFT", "not LoRA": who denies adapters trains all of it.
+bool denies_adapters(std::string_view folded) {
+  constexpr std::size_t near = 12;
+  for (const std::string_view word : {"peft", "lora"}) {
+    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
+      const std::string_view before = folded.substr(at - std::min(at, near), std::min(at, near));
+      if (says_any(before, {"without", "not ", "no ", "ohne", "kein", "不用", "没用"})) return true;
+    }
+  }
+  return false;
+}
+
 // "AutoModelForCausalLM.from_pretrained(path).cuda()" in a script: neither a type nor a quantisation among
 // the arguments. Transformers up to 4.56 then load fp32, whatever the checkpoint holds (modeling_utils.py).
 // Frames of the library itself, which quote such calls too, name no AutoModel before the dot.

@@ -130,8 +130,18 @@ bool is_a_known_capacity(const Situation& situation, double capacity) {
 
 // What holds of full fine-tuning alone.
 bool needs_full(Sign sign) {
-  return sign == Sign::full_tuning || sign == Sign::whole_beyond || sign == Sign::share_beyond ||
-         sign == Sign::share_is_most;
+  return sign == Sign::full_tuning || sign == Sign::driver_full_of_run || sign == Sign::whole_beyond ||
+         sign == Sign::share_beyond || sign == Sign::share_is_most;
+}
+
+// Where nobody said what is trained, the weights alone are there whatever it is.
+bool holds_of_weights(Evidence& e, const Facts& f) {
+  const bool beyond = e.sign == Sign::whole_beyond || e.sign == Sign::share_beyond;
+  if (!beyond || f.several() || !f.quantization.empty() || f.capacity == 0 || f.weights16 < 0.93 * f.capacity)
+    return false;
+  e.words = "The weights alone take " + size_text(f.weights16) + " in 16 bits; the card has " +
+            size_text(f.capacity) + ".";
+  return true;
 }
 
 std::vector<Evidence> collect(const TextReading& reading, const Situation& situation) {
@@ -149,11 +159,8 @@ std::vector<Evidence> collect(const TextReading& reading, const Situation& situa
   Signs unique;
   for (Evidence& e : out) {
     if (seen[static_cast<std::size_t>(e.sign)]) continue;
+    if (reading.facts.method_assumed && needs_full(e.sign) && !holds_of_weights(e, reading.facts)) continue;
     seen[static_cast<std::size_t>(e.sign)] = true;
-    if (reading.facts.method_assumed && needs_full(e.sign)) {
-      e.strength = 0.5;
-      e.words = "If all parameters are trained, which is not said: " + e.words;
-    }
     e.words = whole_characters(e.words);  // a sentence may be quoted to the middle of a character
     unique.push_back(std::move(e));
   }

@@ -119,14 +119,16 @@ TEST(DiagnosisOccasion, AConfigurationAboveItsErrorIsNoWordsAndNoFrame) {
 
 TEST(DiagnosisOccasion, WhatIsSaidOfModelCardAndMethodIsWeighed) {
   // NVIDIA/Megatron-LM#606, Lightning-AI/litgpt#1432, Shivanandroy/T5-Finetuning-PyTorch#4
-  EXPECT_EQ(first_cause("CUDA OOM error when finetuning LLAMA2-7b with A100 40G and seq_length 64."),
+  EXPECT_EQ(first_cause("CUDA OOM error when finetuning LLAMA2-7b with A100 40G and seq_length 64.", "",
+                        "method=full"),
             "does_not_fit_at_all");
   EXPECT_EQ(
       first_cause("I use an A100 40G to pretrain my own data, but OOM. my batch size has been set to 1.\n"
                   "litgpt pretrain --model_name Llama-2-7b-hf"),
       "does_not_fit_at_all");
   // A V100 has 16 or 32 GB: eleven billion parameters fit neither.
-  EXPECT_EQ(first_cause("I use the v100 to finetune the t5 xxl, but it has an error of cuda out of memory"),
+  EXPECT_EQ(first_cause("I use the v100 to finetune the t5 xxl, but it has an error of cuda out of memory",
+                        "", "method=full"),
             "does_not_fit_at_all");
   // Twelve million parameters fit everywhere (huggingface/transformers#7438).
   EXPECT_EQ(first_cause("CUDA out of memory (ALBERT)\nrun_squad.py --max_seq_length 384, try to finetune"),

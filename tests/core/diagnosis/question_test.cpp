@@ -180,6 +180,41 @@ TEST(Sizes, ScoresOfAnotherLengthThanTheStatedOneAreRefuted) {
   EXPECT_FALSE(says_scores(explained("Llama-2-7B LoRA, length 4096\n" + error)));
 }
 
+// 16 bytes a parameter are 113 GiB, and adapters need 15: who says "finetune" said neither.
+TEST(Question, WhatIsTrainedIsAskedAndNotTakenForGranted) {
+  const std::string error =
+      "Qwen2.5-7B finetune\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.27 GiB. GPU 0 has a "
+      "total capacity of 79.25 GiB of which 2.31 GiB is free.";
+  const auto d = explained(error);
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "logits_peak");
+  for (const Evidence& e : d.evidence) EXPECT_NE(e.sign, Sign::whole_beyond);
+  ASSERT_NE(d.question, nullptr);
+  EXPECT_EQ(d.question->id, "method");
+  EXPECT_EQ(first_cause(error, "", "method=full"), "does_not_fit_at_all");
+  EXPECT_EQ(first_cause(error, "", "method=adapters"), "logits_peak");
+}
+
+TEST(Question, AtMostFiveChoicesAreOfferedAndAnOpenOne) {
+  const std::string error =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity of "
+      "79.25 GiB of which 115.38 MiB is free.\n";
+  const std::string frame =
+      "  File \"/lib/transformers/models/llama/modeling_llama.py\", line 157, in forward\n"
+      "    down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))\n";
+  for (const std::string& text : {error, frame + error}) {
+    const auto d = explained(text);
+    ASSERT_NE(d.question, nullptr);
+    EXPECT_LE(d.question->choices.size(), 6U);
+    EXPECT_EQ(d.question->choices.back().id, "other");
+    EXPECT_EQ(find_choice(*d.question, "ram"), nullptr) << "the GPU's allocator speaks";
+  }
+  const auto framed = explained(frame + error);
+  for (const char* moment : {"load", "merge", "save"})
+    EXPECT_EQ(find_choice(*framed.question, moment), nullptr) << moment;
+  EXPECT_EQ(first_cause(error, "", "when=other"), first_cause(error));
+}
+
 // Completions alone have logits in GRPO: 16 x 2,048 tokens in 16 bits, not 8 x 2,048 in fp32.
 TEST(DiagnosisQuestion, LogitsOfGeneratedSamplesAreThoseOfTheirCompletions) {
   const auto d = explained(
