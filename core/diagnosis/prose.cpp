@@ -1,6 +1,7 @@
 #include "core/diagnosis/prose.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -177,6 +178,18 @@ bool is_prose(std::string_view text) {
          !is_exception(text) && !is_version(text);
 }
 
+// "Sequence length 2048 tokens, batch 1" is a setting: who says that it fits with fewer compares, or says what
+// works.
+bool compares(std::string_view text) {
+  constexpr std::string_view stems[] = {
+      "work",  "fit",   "fine", "fix",  "solv", "help", "success", "small",   "short", "reduc", "lower",
+      "less",  "fewer", "half", "than", "abov", "beyo", "long",    "increas", "great", "larg",  "max",
+      "up to", "until", "geht", "gehe", "pass", "läuf", "lauf",    "kürze",   "klein", "halb",  "läng",
+      "bis ",  "可",    "能",   "超",   "就",   "减",   "小",      "增",      "加",    "短",    "最"};
+  return std::any_of(std::begin(stems), std::end(stems),
+                     [text](std::string_view stem) { return text.find(stem) != std::string_view::npos; });
+}
+
 // How many bytes at `at` end a sentence; 0: none.
 std::size_t stop_at(std::string_view text, std::size_t at) {
   if (text[at] == '\n') return 1;
@@ -209,6 +222,8 @@ void read_part(std::string_view folded, std::size_t from, std::size_t to, Prose&
       if (found == model.grams.end()) continue;
       for (const auto& [thing, weight] : found->second) sentence.score[thing] += weight;
     }
+    int& fewer = sentence.score[static_cast<std::size_t>(Say::fewer)];
+    if (!compares(said)) fewer = std::min(fewer, 0);
     out.sentences.push_back(sentence);
   }
 }

@@ -56,5 +56,15 @@ TEST(DiagnosisProse, OfALongTextTheTwoEndsAreRead) {
   EXPECT_NE(prose.says(Say::save), nullptr);
 }
 
+TEST(DiagnosisProse, ASettingDoesNotSayThatFewerTokensFit) {
+  const auto says = [](const char* text) {
+    return read_prose(clean(text).folded_lines).says(Say::fewer) != nullptr;
+  };
+  EXPECT_FALSE(says("Training Mistral 7B with LoRA, sequence length 2048 tokens, batch 1, it stops"));
+  EXPECT_FALSE(says("batch 1, 2048 tokens"));
+  EXPECT_TRUE(says("It works with 2k tokens and fails with 8k"));
+  EXPECT_TRUE(says("with 2048 tokens it trains, with 8192 it does not, a shorter one is fine"));
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
