@@ -265,6 +265,19 @@ const Case the_cases[] = {
                "batch or model. With the card half empty: free -g and ulimit -u on the machine; from the "
                "first call on, in rocminfo too: the groups render and video.",
      .alone = {"hsa_status_error_out_of_resources"}},
+    {.id = "wsl_driver",
+     .cause = "driver_level_oom",
+     .title = "Under WSL the driver gives less than Windows shows as free",
+     .why =
+         "Windows and its programs hold the card as well, which WSL's nvidia-smi does not list, and memory that "
+         "is pinned on the host is limited: CUDA then says \"out of memory\" with room on the card.",
+     .remedy =
+         "Free the card in Windows (Task Manager), pin_memory=False and no pinned or paged offload, then wsl "
+         "--shutdown and the newest driver of Windows.",
+     .things = {"wsl"},
+     .said = {"cuda error", "cuda driver error", "cudaerrormemoryallocation", "cuda_error_out_of_memory",
+              "cudahostalloc"},
+     .speaks = true},
     {.id = "shared_gpu_memory",
      .cause = "windows_sysmem_fallback",
      .title = "Windows lets the run spill into shared GPU memory, which is RAM",

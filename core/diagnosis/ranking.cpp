@@ -91,7 +91,11 @@ void lift(Named& named, const TextReading& reading) {
     const bool reserved = one.what->id == "jax_share" || one.what->id == "vllm_share";
     if (reserved && (reading.message() == nullptr || reading.message()->family->kind != MessageKind::spoken))
       continue;
-    named.score += one.alone ? alone : said;
+    // That the driver refused is its message's own word: where it runs explains it, and proves nothing more.
+    const bool driver =
+        reading.message() != nullptr && reading.message()->family->kind == MessageKind::driver;
+    if (!(driver && one.what->cause == "driver_level_oom" && !one.alone))
+      named.score += one.alone ? alone : said;
     named.narrower = one.what;
     named.shown.push_back(one.computed ? one.words : "\"" + one.words + "\"");
   }

@@ -26,6 +26,7 @@ constexpr Told told[] = {
     {"quantization_ignored", "load_in_4bit=True is ignored, the 7B takes 14 GB and then CUDA out of memory"},
     {"sharding_ignored", "FSDP on four cards does nothing, each holds the whole 13B, out of memory"},
     {"attention_kernel_ignored", "flash_attention_2 does not work on my T4, OOM at 4k tokens"},
+    {"wsl_driver", "WSL2: CUDA error: out of memory"},
     {"loss_kernel_ignored", "use_liger_kernel has no effect, CUDA out of memory in logits.float()"},
     {"length_ignored", "OOM: max_seq_length is ignored, there are samples of 9k tokens in the batch"},
     {"shared_memory",

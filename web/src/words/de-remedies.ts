@@ -111,6 +111,8 @@ export const REMEDIES: Record<string, string> = {
     "Kleineres num_proc (preprocessing_num_workers) und writer_batch_size, einmal tokenisieren und sichern, oder die Daten streamen. Die GPU spielt keine Rolle.",
   "remedy.wsl":
     "memory= und swap= unter [wsl2] in %UserProfile%\\.wslconfig, dann wsl --shutdown; oder eine kleinere Spitze beim Laden (safetensors, low_cpu_mem_usage).",
+  "remedy.wsl_driver":
+    "Die Karte in Windows freimachen (Task-Manager), pin_memory=False und kein Auslagern in gepinnten oder seitenweisen Speicher, dann wsl --shutdown und der neueste Windows-Treiber.",
   "remedy.offload":
     "16 bis 18 Byte je Parameter mit dem RAM des Knotens vergleichen; mehr Knoten, NVMe statt cpu, Adapter oder pin_memory=false.",
   "remedy.every_rank_loads":
