@@ -54,6 +54,14 @@ bool is_shells_killed(CountedText flow, std::size_t at) {
          without_blanks_before(flow.substr(at + 6)).empty();
 }
 
+// "(GPU 0; 15.75 GiB total capacity;" says its size before its words.
+std::size_t begin_of_figures(CountedText folded, std::size_t at) {
+  constexpr std::size_t longest = 32;  // "(gpu 0; 1234.56 mib "
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < longest && folded[begin] != '\n' && folded[begin] != '(') --begin;
+  return begin;
+}
+
 // Where messages begin: the marker nearest to the front of each.
 std::vector<Hit> openings(CountedText flow, CountedText folded) {
   std::vector<std::string_view> words;
@@ -73,7 +81,9 @@ std::vector<Hit> openings(CountedText flow, CountedText folded) {
     if (!stands_alone(folded, found.at)) continue;
     if (words[found.word] == "killed" && !is_shells_killed(flow, found.at)) continue;
     const Hit& kind = kinds[found.word];
-    hits.push_back({found.at, kind.family, kind.weak, found.at + words[found.word].size()});
+    const bool behind = words[found.word].starts_with("total capac");
+    hits.push_back({behind ? begin_of_figures(folded, found.at) : found.at, kind.family, kind.weak,
+                    found.at + words[found.word].size()});
   }
   std::vector<Hit> out;
   for (const Hit& hit : hits) {

@@ -15,7 +15,11 @@ constexpr std::string_view markers[] = {"cuda out of memory",
                                         "内存不足",
                                         "显存不足"};
 
-constexpr std::string_view weak_markers[] = {"tried to allocate", "尝试分配", "试图分配"};
+// Its figures without its first words: in brackets, and in sentences.
+constexpr std::string_view weak_markers[] = {
+    "tried to allocate",     "尝试分配",       "试图分配",
+    "total capacity;",       "total capacty;", "has a total capacity of",
+    "has a total capacty of"};
 
 constexpr Clause clauses[] = {
     {&Numbers::tried, "tried to allocate", ""},
