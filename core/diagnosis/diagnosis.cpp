@@ -118,7 +118,8 @@ Diagnosis diagnose(const Situation& situation) {
   read_host(r);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
   if (states_are_fp32(r)) hold_in_fp32(r.facts);
-  if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
+  const std::optional<Size> asked = numbers.tried ? numbers.tried : size_in_words(r.text.folded_lines);
+  if (asked) r.products = products_of(*asked, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
   r.rerun = play_again(situation, r);

@@ -94,6 +94,8 @@ std::vector<Message> read_messages(const Text& text, Work* work = nullptr);
 /// text shows, which may be a failure of memory without being called one.
 std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
                                      const std::vector<CaseShown>& cases = {});
+/// What a person says was asked for, where no program does: "it was asking for about 9.3 GB".
+std::optional<Size> size_in_words(std::string_view folded);
 /// The one to explain: the first that prints figures of the GPU, else the first. 0 when there are none.
 std::size_t primary(const std::vector<Message>& messages);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -61,6 +62,27 @@ std::string numbered_step(std::string_view text, std::string_view word) {
   return "";
 }
 
+// "after 300 steps", "nach etwa 300 Schritten", "跑了300步": a number of steps that ran, before their word.
+std::string counted_steps(std::string_view text) {
+  constexpr std::size_t near = 20;
+  for (const std::string_view word : {"step", "schritt", "iteration", "步"}) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + word.size())) {
+      std::size_t end = at;
+      while (end > 0 && text[end - 1] == ' ') --end;
+      std::size_t begin = end;
+      double step = 0;
+      while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 8) --begin;
+      for (std::size_t i = begin; i < end; ++i) step = step * 10 + (text[i] - '0');
+      const std::string_view before = text.substr(begin - std::min(begin, near), std::min(begin, near));
+      if (step >= 20 && says_any(before, {"after", "nach ", "第", "到", "了"}) &&
+          !says_any(before, {"every", "alle ", "jede", "每"}))
+        return std::string(text.substr(begin, end - begin));
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string progress_in_words(std::string_view text) {
@@ -68,6 +90,10 @@ std::string progress_in_words(std::string_view text) {
     if (const std::string step = numbered_step(text, word); !step.empty())
       return "It died at step " + step + ", so most batches fit.";
   }
+  if (const std::string step = counted_steps(text); !step.empty())
+    return "It died after " + step + " steps, so most batches fit.";
+  if (says_any(text, {"halfway", "half way", "midway", "mitten im train", "hälfte des train", "到一半"}))
+    return "It died halfway, so most batches fit.";
   if (const std::string bar = step_of_a_bar(text); !bar.empty())
     return "The progress bar stands at " + bar + ", so most batches fit.";
   // Two lines of a log of losses: steps had passed.

@@ -45,7 +45,8 @@ bool is_remark(std::string_view text, std::size_t at) {
 
 // The failure's own names, also in a line of code: "OOM at logits.float()".
 std::size_t named_lack(std::string_view folded) {
-  for (const std::string_view name : {"out of memory", "memory error", "oom", "显存不", "爆显存"}) {
+  for (const std::string_view name : {"out of memory", "memory error", "oom", "显存不", "爆显存", "显存满",
+                                      "speicher voll", "speicherüberlauf"}) {
     for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
       const std::size_t end = at + name.size();
       const bool before = at > 0 && ascii::is_word(name.front()) && ascii::is_word(folded[at - 1]);
@@ -79,7 +80,26 @@ bool names_the_card(std::string_view folded, const Sentence& sentence) {
 
 int score_of(const Sentence* sentence, Say what) { return sentence == nullptr ? 0 : sentence->of(what); }
 
+bool tells_of_an_end(std::string_view folded) {
+  return says_any(folded,
+                  {"died", "dies", "crash", "fail", "abgest", "bricht", "brach", "stürzt", "崩", "报错"});
+}
+
 }  // namespace
+
+std::optional<Size> size_in_words(std::string_view folded) {
+  constexpr std::size_t near = 28;  // "asking for about "
+  for (Size& size : sizes_in(folded)) {
+    const bool memory = size.unit.size() >= 2 && size.unit != "bytes" && size.bytes >= mebibyte;
+    const std::string_view before =
+        folded.substr(size.begin - std::min(size.begin, near), std::min(size.begin, near));
+    const std::size_t stop = before.find_last_of(".\n;");
+    if (memory && says_any(stop == std::string_view::npos ? before : before.substr(stop),
+                           {"ask", "to alloc", "allocating", "request", "forder", "分配", "请求"}))
+      return std::move(size);
+  }
+  return std::nullopt;
+}
 
 std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
                                      const std::vector<CaseShown>& cases) {
@@ -108,6 +128,9 @@ std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
     message.family = of_host ? &host_family : &spoken_family;
     message.at = std::min(message.at, one.at);
   }
+  if (const auto asked = size_in_words(folded);
+      message.at == std::string_view::npos && asked && tells_of_an_end(folded))
+    message.at = asked->begin;
   if (message.at == std::string_view::npos) return {};
   constexpr std::size_t longest = 400;
   const std::size_t stop = std::min(folded.find('\n', message.at), folded.size());

@@ -65,7 +65,7 @@ constexpr Row rows[] = {
     {"de", Means::card, "karte"},
     {"de", Means::text_only, "nur text, nur texte, reiner text, ohne bilder, keine bilder"},
     {"de", Means::fails,
-     "reicht nicht, abgest, bricht, stürzt, warum, fehl, zu wenig, zu gro, passt nicht, nicht mehr"},
+     "reicht nicht, abgest, bricht, stürzt, warum, fehl, zu wenig, zu gro, passt nicht, nicht mehr, speicher voll, läuft voll, vollgelaufen, überlauf"},
 
     {"fr", Means::denies_before, "sans, pas de, pas d, pas le, aucun, aucune, ni, désactiv*, desactiv*"},
     {"fr", Means::denies_behind, "désactiv*, desactiv*, coupé, éteint, pas activé, non activé, n est pas"},
@@ -218,7 +218,7 @@ constexpr Row rows[] = {
     {"zh", Means::free, "可用"},
     {"zh", Means::how_many_cards, "几张, 几块, 几卡, 多少张, 多少块"},
     {"zh", Means::fails,
-     "报错, 爆, 崩, 溢出, 失败, 不足, 显存不, 为什么, 杀, 卡死, 不够用, 放不下, 跑不, 升级, 更新"},
+     "报错, 爆, 崩, 溢出, 失败, 不足, 显存不, 显存满, 到一半, 中断, 为什么, 杀, 卡死, 不够用, 放不下, 跑不, 升级, 更新"},
 
     {"ja", Means::denies_behind,
      "なし, 無し, 無効, オフ, 使わない, 使わず, 使っていない, 使ってない, 使用しない, 使用せず, 使用していない, 使いません, 使っていません, 使用しません, "

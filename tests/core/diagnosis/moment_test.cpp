@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnosis/cards_said.h"
+#include "core/diagnosis/progress.h"
 #include "core/diagnosis/prose_signs.h"
 #include "tests/core/explained.h"
 
@@ -130,6 +131,23 @@ TEST(DiagnosisMoment, AnExitCodeOfMinusNineIsTheHosts) {
     ASSERT_FALSE(d.causes.empty()) << text;
     EXPECT_EQ(d.causes[0].cause->id, "host_ram") << text;
   }
+}
+
+TEST(DiagnosisMoment, AFullMemoryIsAFailureInGermanAsWell) {
+  EXPECT_EQ(first_cause("Qwen2.5-7B LoRA, beim Speichern des Checkpoints läuft der Speicher voll"),
+            "resume_or_save_peak");
+  EXPECT_EQ(
+      first_cause("Qwen2.5-7B LoRA auf einer RTX 4090, beim Mergen des Adapters ist der GPU-Speicher voll"),
+      "merge_peak");
+}
+
+TEST(DiagnosisMoment, StepsThatRanAreCountedBeforeTheirWord) {
+  for (const char* text : {"LoRA, nach etwa 300 Schritten CUDA out of memory", "LoRA, 训练到一半显存不足",
+                           "LoRA, 跑了300步显存不足", "LoRA, CUDA out of memory after 300 steps"}) {
+    EXPECT_EQ(first_cause(text), "long_outlier_sequences") << text;
+  }
+  for (const char* text : {"LoRA, evaluating after every 300 steps, CUDA out of memory", "warmup 300 steps"})
+    EXPECT_EQ(progress_in_words(text), "") << text;
 }
 
 }  // namespace

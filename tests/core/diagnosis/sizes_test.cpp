@@ -62,5 +62,42 @@ TEST(DiagnosisSizes, WhatZero2LeavesWholeIsNotDivided) {
   EXPECT_NEAR(d.reading.facts.whole / parameters, 16, 2);
 }
 
+// An unseen report of 112: its first words were cut off.
+TEST(DiagnosisSizes, FiguresWithoutTheirFirstWordsAreTheAllocators) {
+  const Diagnosis d = explained(
+      "(GPU 0; 15.75 GiB total capacity; 79.11 MiB already allocated; 3.06 MiB free; 86.00 MiB reserved in total "
+      "by PyTorch)");
+  ASSERT_EQ(d.reading.messages.size(), 1U);
+  const Message& message = d.reading.messages[0];
+  EXPECT_EQ(message.family->id, "pytorch_allocator");
+  EXPECT_EQ(message.gpu, 0);
+  EXPECT_FALSE(message.numbers.tried);
+  ASSERT_TRUE(message.numbers.capacity && message.numbers.allocated && message.numbers.free);
+  EXPECT_DOUBLE_EQ(message.numbers.capacity->bytes, 15.75 * gibibyte);
+  EXPECT_DOUBLE_EQ(message.numbers.allocated->bytes, 79.11 * mebibyte);
+  EXPECT_DOUBLE_EQ(message.numbers.free->bytes, 3.06 * mebibyte);
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes[0].cause->id, "other_process");
+  for (const Evidence& e : d.evidence) EXPECT_NE(e.sign, Sign::one_card_only);
+  const Diagnosis sentences = explained(
+      "GPU 0 has a total capacity of 79.25 GiB of which 115.38 MiB is free. Of the allocated memory 77.42 GiB is "
+      "allocated by PyTorch, and 761.45 MiB is reserved by PyTorch but unallocated.");
+  ASSERT_EQ(sentences.reading.messages.size(), 1U);
+  EXPECT_TRUE(sentences.reading.messages[0].numbers.allocated);
+}
+
+// 9.3 GiB / 4 / 152,064 are 16,418 tokens.
+TEST(DiagnosisSizes, ASizeThatIsSaidInWordsHasItsReadings) {
+  for (const char* text : {"My fine-tune of Qwen2.5-7B died, it was asking for about 9.3 GB",
+                           "OOM with Qwen2.5-7B, LoRA, it tried to allocate 9.3 GB on my A100"}) {
+    const Diagnosis d = explained(text);
+    ASSERT_FALSE(d.reading.products.empty()) << text;
+    EXPECT_EQ(d.reading.products.front().tensor, "logits") << text;
+    EXPECT_NEAR(d.reading.products.front().tokens, 16418, 100) << text;
+  }
+  EXPECT_TRUE(
+      explained("OOM with Qwen2.5-7B, 22 GB are allocated on my 24 GB card").reading.products.empty());
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
