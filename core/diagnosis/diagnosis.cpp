@@ -75,12 +75,15 @@ bool is_traceback(std::string_view words) {
   return false;
 }
 
-// The first reading of a size is that of the first cause, where that one is of a tensor.
-void agree(const std::vector<Named>& causes, std::vector<Product>& products) {
+// The first reading of a size is that of the first cause, where that one is of a tensor; a frame of a layer's
+// forward makes values and no weight.
+void agree(const std::vector<Named>& causes, FailurePhase frame, std::vector<Product>& products) {
   if (causes.empty()) return;
   const std::string_view cause = causes.front().cause->id;
   const std::string_view tensor = cause == "logits_peak"                 ? "logits"
                                   : cause == "eager_attention_quadratic" ? "scores"
+                                  : frame == FailurePhase::forward       ? "mlp"
+                                  : frame == FailurePhase::load          ? "weight"
                                                                          : "";
   std::stable_partition(products.begin(), products.end(),
                         [tensor](const Product& one) { return !one.beyond && one.tensor == tensor; });
@@ -137,7 +140,7 @@ Diagnosis diagnose(const Situation& situation) {
   d.causes = std::move(ranked.causes);
   d.vetoed = std::move(ranked.vetoed);
   d.question = std::move(ranked.question);
-  agree(d.causes, r.products);
+  agree(d.causes, r.frames.phase, r.products);
   return d;
 }
 

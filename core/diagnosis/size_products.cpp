@@ -28,6 +28,7 @@ constexpr Knob knobs[] = {
     {"llamafactory", "scores", "flash_attn: fa2 or sdpa"},
     {"ms-swift", "scores", "--attn_impl flash_attn"},
     {"", "scores", "attn_implementation=\"sdpa\" or \"flash_attention_2\""},
+    {"", "weight", "dtype=\"bfloat16\": in fp32 the weights take twice as much"},
     {"axolotl", "", "gradient_checkpointing: true, then a smaller micro_batch_size or sequence_len"},
     {"llamafactory", "", "a smaller per_device_train_batch_size or cutoff_len"},
     {"torchtune", "", "enable_activation_checkpointing: True, then a smaller batch_size or max_seq_len"},
@@ -39,7 +40,7 @@ std::string knob_of(const Situation& situation, std::string_view tensor) {
   const auto given = situation.values.find("/stack");
   const std::string stack =
       given == situation.values.end() ? "" : json::read_text(given->second, "", ignored).value_or("");
-  const bool named = tensor == "logits" || tensor == "scores";
+  const bool named = tensor == "logits" || tensor == "scores" || tensor == "weight";
   for (const Knob& knob : knobs) {
     if ((knob.stack.empty() || knob.stack == stack) && knob.tensor == (named ? tensor : ""))
       return std::string(knob.words);
@@ -52,10 +53,13 @@ const model::LayerGroup* first_layers(const model::Architecture& network) {
   return &network.stacks.front().groups.front();
 }
 
+// The caching allocator rounds up to 2 MiB, and tensors to 512 bytes.
+constexpr double most_padding = 2 * mebibyte - 512;
+
 // How many units of `each` bytes print as this size, the roundest of them; 0 where none does.
 double units_in(const Size& tried, double each, bool* exact) {
   const double half = std::max(tried.half, 256.0);
-  const double padding = tried.bytes > 20 * mebibyte ? 2 * mebibyte : 0;  // of the caching allocator
+  const double padding = tried.bytes > 20 * mebibyte ? most_padding : 0;
   const double least = std::ceil((tried.bytes - half - padding) / each),
                most = std::floor((tried.bytes + half) / each);
   *exact = false;
@@ -129,6 +133,55 @@ void add_scores(const Size& tried, double heads_each, const Facts& facts, std::v
   }
 }
 
+// Logits of the vocabularies that are known, where their tokens come out exact.
+void add_known_logits(const Size& tried, const Situation& situation, std::vector<Product>& out) {
+  if (tried.bytes < gibibyte / 2) return;
+  std::vector<double> seen;
+  for (const KnownModel& known : situation.models) {
+    const auto vocabulary = static_cast<double>(known.network->vocab_size);
+    if (std::find(seen.begin(), seen.end(), vocabulary) != seen.end()) continue;
+    seen.push_back(vocabulary);
+    add_logits(tried, vocabulary, known.id, true, out);
+  }
+}
+
+// Hidden width and MLP of models that are trained most (their config.json).
+struct UsualShape {
+  double hidden, mlp;
+  std::string_view model;
+};
+constexpr UsualShape usual_shapes[] = {{4096, 14336, "Llama-3.1-8B"}, {3584, 18944, "Qwen2.5-7B"},
+                                       {4096, 11008, "Llama-2-7B"},   {5120, 13824, "Llama-2-13B"},
+                                       {5120, 27648, "Qwen2.5-32B"},  {8192, 28672, "Llama-3.1-70B"}};
+
+bool is_round(double tokens) {
+  while (tokens >= 2 && std::fmod(tokens, 2) == 0) tokens /= 2;
+  return tokens == 1 || tokens == 3;
+}
+
+// Where no model is known: a size is a weight of a usual shape, or the MLP's values of a round number of tokens.
+void add_usual(Size tried, std::vector<Product>& out) {
+  if (std::fmod(tried.bytes, 2 * mebibyte) == 0) tried.half = 0;  // what is asked of the driver is a multiple
+  constexpr double fewest = 512, most = 65536;
+  std::vector<Product> values;
+  for (const UsualShape& shape : usual_shapes) {
+    const std::string model(shape.model);
+    const double weight = 4 * shape.hidden * shape.mlp;
+    if (weight <= tried.bytes + tried.half && weight >= tried.bytes - tried.half - most_padding)
+      out.push_back(
+          {"weight",
+           "a weight of the MLP, " + grouped(shape.hidden) + " x " + grouped(shape.mlp) + element(4), model,
+           0, true});
+    add_rows(tried, "mlp", shape.mlp, "columns of the MLP", values);
+    if (values.empty()) continue;
+    Product one = std::move(values.back());
+    values.clear();
+    one.model = model;
+    if (one.exact && is_round(one.tokens) && one.tokens >= fewest && one.tokens <= most)
+      out.push_back(std::move(one));
+  }
+}
+
 // Of a run that writes its own samples the loss has logits of the completions alone.
 double completion_of(const Situation& situation) {
   const auto found = situation.values.find("/rl/max_completion_length");
@@ -151,14 +204,9 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
       add_rows(tried, "mlp", static_cast<double>(layers->intermediate), "columns of the MLP", out);
       add_rows(tried, "hidden", static_cast<double>(network.stacks.front().hidden), "hidden columns", out);
     }
-  } else if (tried.bytes >= gibibyte / 2) {
-    std::vector<double> seen;
-    for (const KnownModel& known : situation.models) {
-      const auto vocabulary = static_cast<double>(known.network->vocab_size);
-      if (std::find(seen.begin(), seen.end(), vocabulary) != seen.end()) continue;
-      seen.push_back(vocabulary);
-      add_logits(tried, vocabulary, known.id, true, out);
-    }
+  } else {
+    add_known_logits(tried, situation, out);
+    add_usual(tried, out);
   }
   const double most_possible = most_of_a_batch(situation, facts);
   for (Product& one : out) {

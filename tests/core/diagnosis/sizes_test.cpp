@@ -99,5 +99,27 @@ TEST(DiagnosisSizes, ASizeThatIsSaidInWordsHasItsReadings) {
       explained("OOM with Qwen2.5-7B, 22 GB are allocated on my 24 GB card").reading.products.empty());
 }
 
+// 4 x 4,096 x 14,336 = 2 x 8,192 x 14,336 = 224 MiB.
+TEST(DiagnosisSizes, WithoutAModelASizeIsAWeightOrAnActivationOfAUsualOne) {
+  const std::string error =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity of "
+      "79.25 GiB of which 115.38 MiB is free.";
+  const auto words_of = [](const Diagnosis& d) {
+    std::vector<std::string> out;
+    for (const Product& one : d.reading.products) out.push_back(one.tensor + ": " + one.words);
+    return out;
+  };
+  const char* const weight = "weight: a weight of the MLP, 4,096 x 14,336, fp32";
+  const char* const values = "mlp: 8,192 tokens x 14,336 columns of the MLP, 16-bit";
+  EXPECT_THAT(words_of(explained(error)), testing::IsSupersetOf({weight, values}));
+  const auto framed = words_of(
+      explained("  File \"/lib/transformers/models/llama/modeling_llama.py\", line 157, in forward\n"
+                "    down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))\n" +
+                error));
+  ASSERT_FALSE(framed.empty());
+  EXPECT_EQ(framed.front(), values);
+  EXPECT_TRUE(explained("CUDA out of memory. Tried to allocate 226.00 MiB").reading.products.empty());
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
