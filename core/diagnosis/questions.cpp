@@ -214,10 +214,23 @@ Question shortened(const Question& question, const std::vector<Named>& named,
   return out;
 }
 
-// Where only full fine-tuning is too much for the card and nobody said what is trained, that is the question.
-bool method_decides(const Facts& f) {
+// Of whom none of the first choices was right.
+Question others_than(const Question& question, const Question& first) {
+  Question out{question.id, question.words, {}};
+  for (const Choice& choice : question.choices) {
+    if (choice.open || find_choice(first, choice.id) == nullptr) out.choices.push_back(choice);
+  }
+  return out;
+}
+
+// Where only full fine-tuning is too much for the card and nobody said what is trained, that is the question. Who
+// writes in words alone is asked when it failed: figures are what the method is held against.
+bool method_decides(const TextReading& r) {
+  const Facts& f = r.facts;
   const double full = f.sharing_unsaid ? f.whole : f.share;
-  return f.method_assumed && f.capacity > 0 && full > 0.93 * f.capacity && f.weights16 < 0.85 * f.capacity;
+  const bool told = r.message() != nullptr && r.message()->family->kind == MessageKind::spoken;
+  return !told && f.method_assumed && f.capacity > 0 && full > 0.93 * f.capacity &&
+         f.weights16 < 0.85 * f.capacity;
 }
 
 }  // namespace
@@ -283,14 +296,22 @@ std::shared_ptr<const Question> question_for(const std::vector<Named>& named,
   if (decided &&
       std::any_of(named.begin(), named.end(), [](const Named& one) { return one.confidence > 0.7; }))
     return nullptr;
-  if (method_decides(reading.facts)) return std::make_shared<const Question>(*find_question("method"));
+  if (method_decides(reading)) return std::make_shared<const Question>(*find_question("method"));
   std::shared_ptr<const Question> best;
   double most = least_gain;
+  const auto is_answered = [&](const Question& question, bool open) {
+    return std::any_of(answered.begin(), answered.end(), [&](const Answer& one) {
+      return one.question->id == question.id && one.choice->open == open;
+    });
+  };
   for (const Question& question : questions()) {
-    const bool asked = std::any_of(answered.begin(), answered.end(),
-                                   [&](const Answer& one) { return one.question->id == question.id; });
-    if (asked || is_known(question, reading)) continue;
+    if (is_answered(question, false) || is_known(question, reading)) continue;
     const Question open = possible(question, reading);
+    if (is_answered(question, true)) {
+      Question rest = others_than(open, shortened(open, named, shares));
+      if (rest.choices.size() > 2) return std::make_shared<const Question>(shortened(rest, named, shares));
+      continue;
+    }
     if (const double gained = gain(open, named, shares); gained > most) {
       most = gained;
       best = std::make_shared<const Question>(shortened(open, named, shares));

@@ -215,6 +215,16 @@ TEST(Question, AtMostFiveChoicesAreOfferedAndAnOpenOne) {
   EXPECT_EQ(first_cause(error, "", "when=other"), first_cause(error));
 }
 
+TEST(Question, WhoeverFoundNoneOfTheChoicesIsAskedTheOthers) {
+  const char* text = "CUDA out of memory when I fine-tune my model, what can I do?";
+  const auto first = explained(text), second = explained(text, "", "when=other");
+  ASSERT_NE(first.question, nullptr);
+  ASSERT_NE(second.question, nullptr);
+  EXPECT_EQ(second.question->id, "when");
+  for (const Choice& choice : second.question->choices)
+    EXPECT_TRUE(choice.open || find_choice(*first.question, choice.id) == nullptr) << choice.id;
+}
+
 // Completions alone have logits in GRPO: 16 x 2,048 tokens in 16 bits, not 8 x 2,048 in fp32.
 TEST(DiagnosisQuestion, LogitsOfGeneratedSamplesAreThoseOfTheirCompletions) {
   const auto d = explained(
