@@ -91,9 +91,11 @@ std::optional<Changed> change(const Basis& basis, const recipe::Values& changes)
 
 std::optional<Changed> change_that_fits(const Basis& basis, const recipe::Values& changes, double usable) {
   std::optional<Changed> changed = without_sizes(basis, changes);
-  if (!changed || !memory::fits(basis.card, on_basis(changed->replay, changed->recipe, basis), usable))
-    return std::nullopt;
-  changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis, usable);
+  if (!changed) return std::nullopt;
+  const std::optional<memory::Sizes> sizes =
+      memory::sizes_that_fit(basis.card, on_basis(changed->replay, changed->recipe, basis), usable);
+  if (!sizes) return std::nullopt;
+  changed->price.sizes = *sizes;
   return changed;
 }
 

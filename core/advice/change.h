@@ -53,7 +53,7 @@ struct Changed {
 /// Nothing when the changes contradict each other, move a locked field or are refused by a library.
 std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
 
-/// Nothing either when it does not fit.
+/// Nothing either when it does not fit. Of its sizes `needed` is what it takes, not what it could do with.
 std::optional<Changed> change_that_fits(const Basis& basis, const recipe::Values& changes, double usable);
 
 /// The same of a recipe that is resolved already, without its sizes; `errors` has those of resolving it.

@@ -92,7 +92,8 @@ std::vector<Purchase> Advisor::purchases(double usable) const {
   const recipe::Training& t = r.training;
   // Whether it fits.
   const auto offer = [&](const char* id, const char* title, const recipe::Values& changes, const char* why) {
-    const std::optional<Changed> changed = change_that_fits(*basis_, changes, usable);
+    std::optional<Changed> changed = change_that_fits(*basis_, changes, usable);
+    if (changed) changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, *basis_, usable);
     // What changes nothing is there already: targets that are all linear layers by name.
     const bool moves = changed && changed->price.sizes.device != now.device;
     if (moves && !recipe::moves_locked(changes, r.locks)) {

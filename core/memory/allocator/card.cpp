@@ -85,6 +85,25 @@ bool fits(const Card& card, const ReplayedRun& run, double usable) {
   return !(held.pressed && held.on_card.died) && held.needed <= suffices;
 }
 
+std::optional<Sizes> sizes_that_fit(const Card& card, const ReplayedRun& run, double usable) {
+  const Sizes usual = usual_sizes(card, run);
+  const std::optional<Verdict> known = known_by(usual, usable);
+  if (known == Verdict::no) return std::nullopt;
+  if (!is_simulated(card, run)) return usual.enough <= usable ? std::optional<Sizes>(usual) : std::nullopt;
+  const Instant& peak = run.replay.at_peak();
+  if (!known && !in_trace(peak.phase) && usual.enough > usable) return std::nullopt;
+  const uint64_t capacity = capacity_of(card.context, usable);
+  const uint64_t suffices = known ? capacity : sufficient(card, run, usual, usable);
+  const SimulatedReserve held =
+      asked(card, run, {.capacity = capacity, .asked = ReserveQuestion::Asked::held, .suffices = suffices});
+  if ((held.pressed && held.on_card.died) || held.needed > suffices) return std::nullopt;
+  Sizes sizes = sizes_of(peak, run.recipe, card.context);
+  apply(held, peak, card.context, sizes);
+  sizes.enough = std::min(sizes.enough, usable / run.widening);
+  widen(sizes, run.widening, usable);
+  return sizes;
+}
+
 Verdict verdict(const Card& card, const ReplayedRun& run, double usable) {
   const Sizes usual = usual_sizes(card, run);
   if (const std::optional<Verdict> known = known_by(usual, usable)) return *known;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include "core/memory/allocator/reserve.h"
 #include "core/memory/allocator/sizes.h"
@@ -35,6 +36,8 @@ Sizes simulated_sizes(const Card& card, const ReplayedRun& run);
 
 /// As verdict(simulated_sizes(card, run), usable) says; the allocator is simulated as far as that is open.
 bool fits(const Card& card, const ReplayedRun& run, double usable);
+/// What it holds there, for no more work than that: `needed` may be more than it could do with.
+std::optional<Sizes> sizes_that_fit(const Card& card, const ReplayedRun& run, double usable);
 Verdict verdict(const Card& card, const ReplayedRun& run, double usable);
 
 }  // namespace plimsoll::memory

@@ -309,10 +309,12 @@ SimulatedReserve reserve_that_fits(const Played& played, AllocatorRun how, const
   result.on_card = played.on_card(how, question.capacity);
   result.pressed = result.on_card.died || result.on_card.retries > 0;
   result.needed = result.on_card.reserved;
-  if (result.on_card.died || result.needed <= question.suffices) return result;
-  how.frugal = true;
-  how.most = question.suffices;
-  result.needed = std::min(result.needed, played(how).reserved);
+  if (result.on_card.died) return result;
+  if (result.needed > question.suffices) {
+    how.frugal = true;
+    how.most = question.suffices;
+    result.needed = std::min(result.needed, played(how).reserved);
+  }
   return result;
 }
 
@@ -344,7 +346,10 @@ SimulatedReserve simulated_reserve(const model::Architecture& network, const rec
   how.settings = read_allocator_settings(recipe.hardware.cuda_alloc_conf);
   how.empty_cache_steps = recipe.training.torch_empty_cache_steps;
   SimulatedReserve result;
-  if (question.asked == Asked::fits) result = reserve_that_fits(played, how, question);
+  if (question.asked == Asked::fits || question.asked == Asked::held)
+    result = reserve_that_fits(played, how, question);
+  const bool fits = !result.on_card.died && result.needed <= question.suffices;
+  if (question.asked == Asked::held && fits) result.roomy = result.pressed ? played(how) : result.on_card;
   if (question.asked == Asked::needed) result = reserve_that_is_needed(played, how, question);
   result.margins = margins_of(recipe);
   if (question.asked != Asked::all) return result;

@@ -66,7 +66,8 @@ struct ReserveQuestion {
   uint64_t capacity = UINT64_MAX;
   /// fits: whether it lives on the card, and with at most `suffices`. needed: whether `needed` is at most that. No
   /// more is played than decides it: `pressed`, `on_card` and `needed` are as good as they must be, the rest is not.
-  enum class Asked : uint8_t { all, fits, needed };
+  /// held: as fits, and where it does, `roomy` is there as well.
+  enum class Asked : uint8_t { all, fits, held, needed };
   Asked asked = Asked::all;
   uint64_t suffices = 0;
 };
