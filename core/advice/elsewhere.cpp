@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/advice/fixes/fixes.h"
 #include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
 #include "core/run/several_cards.h"
@@ -250,6 +251,50 @@ std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& cata
   return way;
 }
 
+// What most people do whose card is too small for all weights. It learns something else, so no plan takes it while one
+// is left that does not; but nobody offloads the states of 8B over PCIe without having been told of it.
+std::optional<WayOut> with_adapters(const run::Run& run, const Basis& basis, double usable) {
+  const FixContext situation = situation_of(run);
+  const std::vector<Level> levels = levels_of(adapters_instead_of_full, situation);
+  if (levels.empty() || locked(run, "/quantization")) return std::nullopt;
+  recipe::Values changes = levels.front().changes;
+  struct Attempt {
+    const char* name;
+    recipe::Values further;
+  };
+  const recipe::Training& t = run.resolved.recipe.training;
+  const std::vector<Level> fused = levels_of(fused_loss, situation);
+  const Attempt attempts[] = {
+      {"LoRA", {}},
+      {"LoRA", {{"/training/gradient_checkpointing", true}}},
+      {"QLoRA",
+       {{"/quantization/load_in_4bit", true},
+        {"/quantization/bnb_4bit_quant_type", "nf4"},
+        {"/quantization/bnb_4bit_use_double_quant", true}}},
+      {"QLoRA",
+       {{"/training/per_device_train_batch_size", uint64_t{1}},
+        {"/training/gradient_accumulation_steps",
+         t.per_device_train_batch_size * t.gradient_accumulation_steps}}},
+      {"QLoRA", fused.empty() ? recipe::Values() : fused.front().changes},
+  };
+  for (const Attempt& attempt : attempts) {
+    for (const auto& [pointer, value] : attempt.further) changes[pointer] = value;
+    if (recipe::moves_locked(changes, run.resolved.recipe.locks)) return std::nullopt;
+    const std::optional<Changed> changed = change_that_fits(basis, changes, usable);
+    if (!changed) continue;
+    WayOut way{.id = "with_adapters", .title = "Adapters instead of all weights"};
+    way.name = std::string(attempt.name) + ", rank 16";
+    way.changes = changes;
+    way.high = changed->price.sizes.high;
+    way.time_factor = factor(changed->price.seconds, seconds_on(run, basis.time_gpu));
+    way.why = adapters_instead_of_full.why;
+    way.evidence = adapters_instead_of_full.evidence;
+    way.source = adapters_instead_of_full.source;
+    return way;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, const Basis& basis,
@@ -262,6 +307,7 @@ std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, 
     if (way) ways.push_back(*std::move(way));
   };
   Cards cards{run, {}};
+  add(with_adapters(run, basis, usable));
   add(packing(run, basis, usable));
   add(with_unsloth(run, catalog, usable));
   add(more_gpus(run, basis, usable));

@@ -1,6 +1,6 @@
 // Ways out that change the machine or the model instead of the recipe: a larger card, more cards, a rented
-// one, a smaller model of the same family; and samples packed into full rows, as that changes how many a step
-// holds.
+// one, a smaller model of the same family; samples packed into full rows, as that changes how many a step
+// holds; and adapters where all weights are trained, as that learns something else.
 //
 //     for (const WayOut& way : elsewhere(run, catalog, basis, usable)) print(way.title);
 //

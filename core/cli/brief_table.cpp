@@ -139,14 +139,21 @@ std::string effect(const std::string& quality) {
   return quality == "parity" ? "equal quality in published runs" : quality + " cost in quality";
 }
 
-// Another stack is one setting too.
-std::string other_stack(const Json& gpu) {
+// Another stack is one setting too, and adapters are a few.
+std::vector<std::vector<Cell>> other_ways(const Json& gpu, std::size_t taken) {
+  std::vector<std::vector<Cell>> rows;
   for (const Json& way : at(gpu, "elsewhere")) {
-    if (words(at(way, "id")) != "with_unsloth") continue;
-    return words(at(way, "title")) + ": at most " + tenths(number(at(way, "high"))) + " GiB, " +
-           as_flag("/stack", words(at(at(way, "changes"), "/stack")));
+    const std::string id = words(at(way, "id"));
+    if (id != "with_adapters" && (id != "with_unsloth" || taken > 0)) continue;
+    std::string flags;
+    for (const auto& [pointer, value] : at(way, "changes").items())
+      flags += (flags.empty() ? "" : " ") + as_flag(pointer, words(value));
+    rows.push_back({{std::to_string(++taken)},
+                    {words(at(way, "title")) + ", " + words(at(way, "name")) + ": at most " +
+                     tenths(number(at(way, "high"))) + " GiB"}});
+    rows.push_back({{""}, {flags, "2"}});
   }
-  return "";
+  return rows;
 }
 
 std::string fix_lines(const Json& gpu, const Style& style) {
@@ -160,6 +167,9 @@ std::string fix_lines(const Json& gpu, const Style& style) {
                      " GiB, " + time + ", " + effect(words(at(plan, "quality")))}});
     rows.push_back({{""}, {as_flags(plan), "2"}});
   }
+  for (const std::vector<Cell>& row : other_ways(gpu, rows.size() / 2)) {
+    if (rows.size() / 2 < most_fixes || rows.size() % 2 == 1) rows.push_back(row);
+  }
   if (!rows.empty())
     return "\n" + heading("Makes it fit", style) + layout({{""}, {"", Align::left, true}}, rows, style);
   const Json& blocked = at(gpu, "blocked");
@@ -167,8 +177,6 @@ std::string fix_lines(const Json& gpu, const Style& style) {
   std::string line = "Nothing makes it fit: the least is " + size_words(number(at(blocked, "least"))) + ".";
   if (!at(blocked, "smallest_tier").is_null())
     line += " The smallest size that works is " + words(at(blocked, "smallest_tier")) + " GiB.";
-  const std::string other = other_stack(gpu);
-  if (!other.empty()) line = "No setting makes it fit. " + other;
   return "\n" + paragraph(line, style);
 }
 

@@ -30,7 +30,9 @@ void write_price(Writer& out, const advice::WayOut& way, double steps) {
 void write_changes(Writer& out, const recipe::Values& changes) {
   out.key("changes");
   out.open_object();
-  for (const auto& [pointer, value] : changes) out.field(pointer, value);
+  for (const auto& [pointer, value] : changes) {
+    if (recipe::find_field(pointer) != nullptr) out.field(pointer, value);  // "/peft" alone is no field
+  }
   out.close_object();
 }
 

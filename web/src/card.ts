@@ -1,7 +1,7 @@
 // What the verdict card offers beside its answer: questions that only the person can answer, the shortest ways out, what was
 // done last with its undo, how far it can go, and what was assumed.
 import { html, nothing, type TemplateResult } from "lit";
-import { fixes as plansOf, otherStack } from "./advice/fixes.ts";
+import { fixes as plansOf, otherWays } from "./advice/fixes.ts";
 import type { GpuPreset, Json, Report, Request } from "./contract.ts";
 import { count, size, sizeWords } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
@@ -213,8 +213,8 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   const { advice } = view;
   if (!report.gpu || report.gpu.verdict === "fits") return nothing;
   if (advice?.gpu?.id !== report.gpu.id) return html`<p class="way-out">${say("lede.looking")}</p>`;
-  const plans = plansOf(advice.gpu.plans, advice.gpu.usable).slice(0, FIXES);
-  const ways = plans.length > 0 ? plans : otherStack(advice.gpu.elsewhere);
+  const plans = plansOf(advice.gpu.plans, advice.gpu.usable);
+  const ways = [...plans, ...otherWays(advice.gpu.elsewhere, plans.length)].slice(0, FIXES);
   if (ways.length === 0) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
   return html`<ul class=${freshly("ways", view.advised, view)} aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {

@@ -161,6 +161,26 @@ TEST(Advice, WhereNoSettingHelpsUnslothMay) {
   EXPECT_EQ(advice_on(there).at("gpu").at("verdict"), "fits");
 }
 
+// No plan takes it while states can still be moved over PCIe or LOMO updates them; most people would.
+TEST(Advice, WhereAllWeightsAreTooManyAdaptersAreOffered) {
+  const Json request = {
+      {"model", "llama-3.1-8b"},
+      {"peft", nullptr},
+      {"training", {{"per_device_train_batch_size", 1}, {"max_length", 8192}, {"bf16", true}}},
+      {"hardware", {{"gpu", "rtx-4090"}}}};
+  const Json report = advice_on(request);
+  const Json* found = way(report.at("gpu").at("elsewhere"), "with_adapters");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->at("name"), "QLoRA, rank 16");
+  Json there = request;
+  for (const auto& [pointer, value] : found->at("changes").items())
+    there[Json::json_pointer(pointer)] = value;
+  EXPECT_EQ(advice_on(there).at("gpu").at("verdict"), "fits");
+  Json locked = request;
+  locked["locks"] = {"peft"};
+  EXPECT_EQ(way(advice_on(locked).at("gpu").at("elsewhere"), "with_adapters"), nullptr);
+}
+
 TEST(Advice, ARentedMachineIsNoNotebook) {
   int named = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {

@@ -2,7 +2,7 @@
 import type { Elsewhere, Json, Plan } from "../contract.ts";
 import { one, sizeWords } from "../format.ts";
 import { plain } from "../pointer.ts";
-import { say } from "../words/say.ts";
+import { say, type Word } from "../words/say.ts";
 
 /** From here on a share of the time is no longer read as one. */
 const TIMES = 2;
@@ -36,13 +36,15 @@ export const fixes = (plans: Plan[], usable: number): Way[] =>
     edits: plan.changes.map(({ pointer, to }) => ({ pointer, value: to })),
   }));
 
-/** Where no setting makes it fit, another stack may. */
-export const otherStack = (list: Elsewhere[]): Way[] =>
+/** What another stack or method costs in quality: where no setting makes it fit, they may, and adapters are what most people take. */
+const OTHER_WAYS: Record<string, Word> = { with_unsloth: "quality.none", with_adapters: "quality.visible" };
+
+export const otherWays = (list: Elsewhere[], taken: number): Way[] =>
   list
-    .filter(({ id }) => id === "with_unsloth")
-    .map(({ id, title, high, time_factor, changes }) => ({
+    .filter(({ id }) => id === "with_adapters" || (id in OTHER_WAYS && taken === 0))
+    .map(({ id, title, name, high, time_factor, changes }) => ({
       titles: [[`way.${id}`, title]],
       needs: say("plan.needs_most", { size: sizeWords(high ?? 0) }),
-      effect: `${speed(time_factor ?? 1)}. ${say("quality.none")}`,
+      effect: `${name ?? ""}. ${speed(time_factor ?? 1)}. ${say(OTHER_WAYS[id] ?? "quality.none")}`,
       edits: Object.entries(changes ?? {}).map(([pointer, value]) => ({ pointer, value })),
     }));

@@ -231,6 +231,7 @@ export const CORE: Record<string, string> = {
   "way.rented_machine": "Eine gemietete Maschine",
   "way.more_gpus": "Mehr von derselben GPU",
   "way.packing": "Kurze Beispiele in vollen Zeilen",
+  "way.with_adapters": "Adapter statt aller Gewichte",
   "way.with_unsloth": "Derselbe Lauf mit Unsloth",
   "way.smaller_model": "Ein kleineres Modell der Familie",
 
