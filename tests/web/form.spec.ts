@@ -149,6 +149,15 @@ test("a value that the core refuses is explained at its input, and the old verdi
   await expect(page.locator(".verdict")).toBeVisible();
 });
 
+test("a number that is out of its range has a repair before a model is chosen, too", async ({ page }) => {
+  await open(page);
+  const batch = page.getByLabel("Micro-batch", { exact: true });
+  await batch.fill("0");
+  await page.locator(".message .repair", { hasText: "1" }).first().click();
+  await expect(batch).toHaveValue("1");
+  await expect(page.locator(".message")).toHaveCount(0);
+});
+
 test("several wrong values are all named at once", async ({ page }) => {
   await open(page, RUN);
   await page.getByLabel("Max length", { exact: true }).fill("-1");

@@ -60,7 +60,8 @@ export function repairs(error: CoreError, view: View): Repair[] {
   }
   const works = ({ edits }: Repair): boolean => {
     const next = edits.reduce((under, edit) => put(under, edit.pointer, edit.value), view.request);
-    if (pointer === "/model") return true;
+    // Without a model nothing is accepted, whatever the repair is worth.
+    if (pointer === "/model" || get(view.request, "/model") === undefined) return true;
     return accepts(view.core, next) || view.errors.length > 1;
   };
   const seen = new Set<string>();
