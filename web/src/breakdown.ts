@@ -1,5 +1,5 @@
 // What fills the memory at one instant, line by line, and why each line is as large as it is.
-import { html, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import { stacked, swatch } from "./bar.ts";
 import { aliveIn, type Alive } from "./alive.ts";
 import type { Component, Report } from "./contract.ts";
@@ -33,10 +33,10 @@ function row(component: Component, total: number, alive: Alive[]): TemplateResul
   `;
 }
 
-export function breakdown(view: View, report: Report): TemplateResult {
+export function breakdown(view: View, report: Report): TemplateResult | typeof nothing {
   const { peak, instants } = report.memory;
   const instant = instants.find((each) => each.id === (view.instant ?? peak.instant)) ?? instants[0];
-  if (!instant) return html``;
+  if (!instant) return nothing;
   const atPeak = instant.id === peak.instant;
   const alive = aliveIn(view.more?.memory.timeline, instant.id);
   return html`

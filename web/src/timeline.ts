@@ -140,9 +140,9 @@ function pointAt(event: PointerEvent, points: number, width: number): number | u
 /** How many of the largest tensors are named beside the chart. */
 const NAMED = 4;
 
-function readout(timeline: Timeline, index: number): TemplateResult {
+function readout(timeline: Timeline, index: number): TemplateResult | typeof nothing {
   const point = timeline.points[index];
-  if (!point) return html``;
+  if (!point) return nothing;
   const tensors = passing(timeline, index);
   const alive = timeline.components
     .map((id, at) => ({ id, bytes: point.bytes[at] ?? 0 }))
