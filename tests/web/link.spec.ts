@@ -1,6 +1,14 @@
 import { decode, encode, sameRequest } from "../../web/src/link.ts";
-import type { Request } from "../../web/src/contract.ts";
+import type { Json, Request } from "../../web/src/contract.ts";
 import { choose, expect, headline, open, RUN, test, unfold, UNKNOWN_MODEL } from "./page.ts";
+
+/** The same numbers in every run. */
+function dice(seed: number): (count: number) => number {
+  return (count) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % count;
+  };
+}
 
 test.describe("the form of a link", () => {
   const requests: Record<string, Request> = {
@@ -56,6 +64,81 @@ test.describe("the form of a link", () => {
       else if (decoded.kind === "request") expect(decoded.unchecked).toBe(true);
     }
     expect(decode(link.replace("512", "511")).kind).toBe("broken");
+  });
+
+  test("damaged anywhere, it is refused, or means what it meant, or is said to be unchecked", () => {
+    const draw = dice(20_260_128);
+    const links = Object.values(requests).map((request) =>
+      encode(request, draw(2) === 0 ? { version: "1.0.0", total: "14.20" } : undefined),
+    );
+    const signs = [...'&=.,#%~"{}[]0aZ_-+/: ', "%00", "%E0", "v=1", "&c=", "&by=", "&tab=", "__proto__", "ü"];
+    const kinds = new Map<string, number>();
+    for (let times = 0; times < 20_000; ++times) {
+      const whole = links[draw(links.length)]!;
+      let link = whole;
+      for (let spots = 1 + draw(3); spots > 0; --spots) {
+        const at = draw(link.length + 1);
+        const end = at + draw(4);
+        const put = [signs[draw(signs.length)]!, "", link.slice(at, end).repeat(2)][draw(3)]!;
+        link = link.slice(0, at) + put + link.slice(end);
+      }
+      const decoded = decode(link);
+      const meant = decode(whole);
+      kinds.set(decoded.kind, (kinds.get(decoded.kind) ?? 0) + 1);
+      if (decoded.kind !== "request" || meant.kind !== "request" || decoded.unchecked) continue;
+      expect([link, sameRequest(decoded.request, meant.request)]).toEqual([link, true]);
+    }
+    // The damaged links of a request with a key "__proto__" gave it to no other object.
+    expect("x" in {}).toBe(false);
+    expect(kinds.get("broken")).toBeGreaterThan(15_000);
+    expect(kinds.get("request")).toBeGreaterThan(100);
+  });
+
+  test("carries whatever request there could be", () => {
+    const draw = dice(36);
+    const words = [
+      "a",
+      "-",
+      "true",
+      "null",
+      "1",
+      "1e9",
+      "[]",
+      ",",
+      ".",
+      "~",
+      "~1",
+      "%",
+      "&",
+      "=",
+      "#",
+      '"',
+      " ",
+      "ü",
+      "😀",
+    ];
+    const text = () => Array.from({ length: 1 + draw(3) }, () => words[draw(words.length)]!).join("");
+    const value = (depth: number): Json => {
+      switch (draw(depth > 2 ? 4 : 6)) {
+        case 0:
+          return text();
+        case 1:
+          return [0, -1, 0.5, 1e300, 9007199254740991][draw(5)]!;
+        case 2:
+          return [true, false, null, ""][draw(4)]!;
+        case 3:
+          return Array.from({ length: draw(3) }, text);
+        case 4:
+          return Array.from({ length: draw(3) }, () => value(depth + 1));
+        default:
+          return Object.fromEntries(Array.from({ length: draw(4) }, () => [text(), value(depth + 1)]));
+      }
+    };
+    for (let times = 0; times < 2_000; ++times) {
+      const request: Request = { model: text(), training: value(1), [`x${text()}`]: value(0) };
+      const decoded = decode(encode(request));
+      expect(JSON.stringify(decoded)).toBe(JSON.stringify({ kind: "request", request, unchecked: false }));
+    }
   });
 
   test("is refused, in other words, when a newer version made it", () => {
