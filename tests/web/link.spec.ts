@@ -141,6 +141,32 @@ test.describe("the form of a link", () => {
     }
   });
 
+  test("keeps the defaults of its time, those of its own stack before those of all", () => {
+    const frozen = {
+      "1": {
+        "*": { "/training/max_length": 512, "/training/optim": "adamw_torch", "/peft/r": 8 },
+        trl: { "/training/max_length": 1024 },
+        hf: { "/training/bf16": false },
+      },
+    };
+    const means = (request: Request) => {
+      const decoded = decode(encode(request), frozen);
+      return decoded.kind === "request" ? decoded.request : decoded;
+    };
+    const optim = "adamw_torch";
+    expect(means({ model: "gpt2", stack: "axolotl" })["training"]).toEqual({ max_length: 512, optim });
+    expect(means({ model: "gpt2", stack: "trl" })["training"]).toEqual({ max_length: 1024, optim });
+    // Who names no stack has Transformers' Trainer.
+    expect(means({ model: "gpt2" })["training"]).toEqual({ max_length: 512, optim, bf16: false });
+    expect(means({ stack: "trl", training: { max_length: 64 } })["training"]).toEqual({
+      max_length: 64,
+      optim,
+    });
+    // A default of adapters makes none.
+    expect(means({ stack: "trl" })["peft"]).toBeUndefined();
+    expect(means({ stack: "trl", peft: { lora_alpha: 16 } })["peft"]).toEqual({ lora_alpha: 16, r: 8 });
+  });
+
   test("is refused, in other words, when a newer version made it", () => {
     const decoded = decode("#v=2&model=gpt2&c=0000");
     expect(decoded.kind === "broken" && decoded.message).toContain("newer version");

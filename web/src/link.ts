@@ -31,11 +31,23 @@ export function withTab(fragment: string, tab: string): string {
   return `${bare === "" ? "#" : `${bare}&`}tab=${tab}`;
 }
 
+/** Old defaults by stack and pointer; those under "*" are of all stacks that name no other. */
+export type Frozen = Record<string, Record<string, Json>>;
+
 /**
  * A link leaves out what was the default when its version was current. Should the core change a default, its old value
- * goes here, and links of that version keep their meaning; tests/links/ fails until it does.
+ * goes here, by version and stack, and links of that version keep their meaning; tests/links/ fails until it does.
  */
-export const FROZEN: Record<string, Record<string, Json>> = { "1": {} };
+export const FROZEN: Record<string, Frozen> = { "1": {} };
+
+/** Where a link names no stack. */
+const USUAL_STACK = "hf";
+
+/** What was the default then, of a link that names this stack. */
+export const frozenFor = (frozen: Frozen | undefined, stack: unknown): Record<string, Json> => ({
+  ...frozen?.["*"],
+  ...frozen?.[typeof stack === "string" ? stack : USUAL_STACK],
+});
 
 export type Decoded =
   | { kind: "empty" }
@@ -61,7 +73,7 @@ export function encode(request: Request, made?: Made): string {
   return `#${pairs.map(([key, value]) => `${escapeText(key)}=${escapeText(value)}`).join("&")}`;
 }
 
-export function decode(fragment: string): Decoded {
+export function decode(fragment: string, frozen = FROZEN): Decoded {
   const text = fragment.replace(TAB, "").replace(/^#/, "");
   if (text === "") return { kind: "empty" };
   const pairs: [string, string][] = [];
@@ -99,8 +111,9 @@ export function decode(fragment: string): Decoded {
     if (!grown) return broken("link.twice");
     request = grown;
   }
-  for (const [pointer, value] of Object.entries(FROZEN[version] ?? {})) {
-    if (get(request, pointer) === undefined) request = put(request, pointer, value);
+  for (const [pointer, value] of Object.entries(frozenFor(frozen[version], request["stack"]))) {
+    if (get(request, pointer) === undefined && !isUnwritten(request, pointer))
+      request = put(request, pointer, value);
   }
   const { version: by, total } = made;
   return by !== undefined && total !== undefined
@@ -118,6 +131,12 @@ export function sameRequest(one: Request, other: Request): boolean {
       .join("&");
   return flat(one) === flat(other);
 }
+
+/** In a section that would begin to hold once it is there: a run without "peft" has no adapters. */
+const isUnwritten = (request: Request, pointer: string): boolean => {
+  const section = /^\/(peft|rl|data)\//.exec(pointer)?.[1];
+  return section !== undefined && request[section] === undefined;
+};
 
 function broken(why: Word): Decoded {
   return { kind: "broken", message: say("link.broken", { why: say(why) }) };
