@@ -1,10 +1,12 @@
 // Texts to begin with, for every way: drawn requests, the files that tools make of them, what their failures
-// print.
+// print; and what people and tools have written, from the folder of the tests.
 //
-//     build/native/plimsoll_seeds build/fuzz/seeds
+//     build/fuzz/plimsoll_seeds build/fuzz/seeds tests
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "core/exchange/export.h"
 #include "core/report/exchange.h"
@@ -51,14 +53,153 @@ constexpr const char* failure =
     "allocated "
     "memory 22.91 GiB is allocated by PyTorch, and 230.16 MiB is reserved by PyTorch but unallocated.\n";
 
+// Longer ones cost more executions than they open ways.
+constexpr std::size_t longest = 16 * 1024;
+
+std::string read(const files::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<files::path> files_below(const files::path& folder, const char* extension) {
+  std::vector<files::path> found;
+  for (const auto& entry : files::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().extension() == extension) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::string> lines_of(const files::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line[0] != '#') lines.push_back(line);
+  }
+  return lines;
+}
+
+// Behind the tab of a line, in which \n stands for a line end.
+std::string behind_tab(const std::string& line) {
+  std::string text = line.substr(line.find('\t') + 1);
+  for (std::size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n", at))
+    text.replace(at, 2, "\n");
+  return text;
+}
+
+std::optional<Json> json_of(const std::string& text) {
+  json::Errors errors;
+  return json::parse(text, errors);
+}
+
+// A value a line: what YAML takes for the same.
+std::string as_yaml(const Json& config) {
+  std::string text = "# as published\n";
+  for (const auto& [key, value] : config.items()) text += key + ": " + json::write(value) + '\n';
+  return text;
+}
+
+std::string as_notebook(const std::string& script) {
+  Json lines = Json::array();
+  for (std::size_t at = 0; at < script.size();) {
+    const std::size_t end = std::min(script.find('\n', at), script.size() - 1) + 1;
+    lines.push_back(script.substr(at, end - at));
+    at = end;
+  }
+  const Json title = {{"cell_type", "markdown"}, {"metadata", Json::object()}, {"source", {"# A run"}}};
+  const Json code = {{"cell_type", "code"},
+                     {"execution_count", nullptr},
+                     {"metadata", Json::object()},
+                     {"outputs", Json::array()},
+                     {"source", lines}};
+  return json::write(
+      {{"cells", {title, code}}, {"metadata", Json::object()}, {"nbformat", 4}, {"nbformat_minor", 5}});
+}
+
+class Known {
+ public:
+  explicit Known(files::path seeds) : seeds_(std::move(seeds)) {}
+
+  void add(std::initializer_list<const char*> ways, const std::string& text) {
+    if (text.empty() || text.size() > longest) return;
+    for (const char* way : ways) write(seeds_ / way, "known-" + std::to_string(count_), text);
+    ++count_;
+  }
+
+ private:
+  files::path seeds_;
+  std::size_t count_ = 0;
+};
+
+// Of what stacks and threads have given, one in so many: libFuzzer runs every seed before it changes one.
+constexpr std::size_t one_in = 6;
+
+void write_configurations(const files::path& tests, Known& known) {
+  std::size_t place = 0;
+  for (const files::path& file : files_below(tests / "stacks", ".json")) {
+    const auto golden = json_of(read(file));
+    if (!golden || !golden->is_object() || place++ % one_in != 0) continue;
+    if (golden->contains("text"))
+      known.add({"import", "patch", "parts"}, golden->at("text").get<std::string>());
+    if (!golden->contains("config") || !golden->at("config").is_object()) continue;
+    known.add({"import", "patch"}, json::write(golden->at("config")));
+    known.add({"import", "patch", "parts"}, as_yaml(golden->at("config")));
+  }
+  for (const files::path& file : files_below(tests / "stacks", ".py")) {
+    if (file.parent_path().filename() != "scripts") continue;
+    const std::string script = read(file);
+    known.add({"import", "patch", "parts"}, script);
+    known.add({"import", "patch"}, as_notebook(script));
+  }
+}
+
+void write_messages(const files::path& tests, Known& known) {
+  std::size_t place = 0;
+  for (const files::path& file : files_below(tests / "oom", ".json")) {
+    const auto records = json_of(read(file));
+    if (!records || !records->is_array()) continue;
+    for (const Json& record : *records) {
+      if (place++ % one_in == 0)
+        known.add({"diagnosis", "parts"}, record.at("error_text").get<std::string>());
+    }
+  }
+}
+
+void write_pastes(const files::path& tests, Known& known) {
+  for (const std::string& line : lines_of(tests / "cli/bad_requests.tsv"))
+    known.add({"request", "advice"}, behind_tab(line));
+  for (const std::string& line : lines_of(tests / "cli/bad_configurations.tsv"))
+    known.add({"import", "patch"}, behind_tab(line));
+  for (const std::string& line : lines_of(tests / "cli/bad_pastes.tsv"))
+    known.add({"diagnosis", "parts"}, behind_tab(line));
+  for (const std::string& line : lines_of(tests / "links/broken.tsv"))
+    known.add({"import"}, behind_tab(line));
+  for (const std::string& line : lines_of(tests / "links/v1.jsonl")) {
+    const auto kept = json_of(line);
+    known.add({"import"}, kept->at("link").get<std::string>());
+    known.add({"request", "advice"}, json::write(kept->at("request")));
+  }
+  const auto everyday = json_of(read(tests / "core/golden/everyday_pastes.json"));
+  for (const Json& paste : *everyday)
+    known.add({"import", "patch", "parts", "diagnosis"}, paste.at("text").get<std::string>());
+}
+
+// A file is called after its way (tests/fuzz/found/README.md).
+void write_found(const files::path& found, const files::path& seeds) {
+  for (const auto& entry : files::directory_iterator(found)) {
+    const std::string name = entry.path().filename().string(), way = name.substr(0, name.find('-'));
+    if (fuzz::find_way(way) != nullptr) write(seeds / way, "found-" + name, read(entry.path()));
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 2) {
-    std::cerr << "plimsoll_seeds FOLDER\n";
+  if (count != 3) {
+    std::cerr << "plimsoll_seeds FOLDER TESTS\n";
     return 2;
   }
-  const files::path folder = words[1];
+  const files::path folder = words[1], tests = words[2];
   const std::vector<std::string> formats = fuzz::written_formats();
   for (uint64_t seed = 0; seed < draws; ++seed) {
     const Json request = drawn::drawn_request(seed, {.small = true, .plain = true});
@@ -80,5 +221,10 @@ int main(int count, char** words) {
       write(folder / "diagnosis", format + "-" + number, file + failure);
     }
   }
+  Known known(folder);
+  write_configurations(tests, known);
+  write_messages(tests, known);
+  write_pastes(tests, known);
+  write_found(tests / "fuzz/found", folder);
   write_dictionary(folder / "words.txt");
 }
