@@ -119,10 +119,12 @@ Diagnosis diagnose(const Situation& situation) {
   if (r.phase == FailurePhase::unknown) r.phase = phase_in_words(r.text.folded_lines, r.prose);
   r.facts = read_facts(situation, r, numbers);
   read_host(r);
-  if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
+  r.asked = numbers.tried ? numbers.tried : size_in_words(r.text.folded_lines);
+  // What is rounded to a digit or two is the size of any tensor.
+  const bool measured = r.asked && (numbers.tried || (spoken && r.asked->half <= 0.02 * r.asked->bytes));
+  if (measured) r.matches = tensors_of_size(*r.asked, situation, r);
   if (states_are_fp32(r)) hold_in_fp32(r.facts);
-  const std::optional<Size> asked = numbers.tried ? numbers.tried : size_in_words(r.text.folded_lines);
-  if (asked) r.products = products_of(*asked, situation, r.facts);
+  if (r.asked) r.products = products_of(*r.asked, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
   r.rerun = play_again(situation, r);

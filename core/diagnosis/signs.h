@@ -177,6 +177,7 @@ struct TextReading {
   Frames frames;
   FailurePhase phase = FailurePhase::unknown;
   Facts facts;
+  std::optional<Size> asked;      ///< what was asked for, by the message or in a person's words
   std::vector<Match> matches;     ///< tensors of the size that failed, best first
   std::vector<Product> products;  ///< shapes of that size, with the unknown solved for
   std::vector<CaseShown> cases;   ///< of which the text speaks

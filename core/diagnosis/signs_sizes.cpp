@@ -209,13 +209,12 @@ Sign sign_of(const Match& match) {
 }
 
 void read_matches(const TextReading& r, Signs& out) {
-  const Message* message = r.message();
   for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
     const Match& match = r.matches[i];
     // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
     if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
     // A small request only says that the card is full: some number of tokens explains any size.
-    const double told = message->numbers.tried ? message->numbers.tried->bytes : 0;
+    const double told = r.asked ? r.asked->bytes : 0;
     const bool in_its_place = r.phase == FailurePhase::loss || r.frames.shows("attention");
     if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
     const Sign sign = sign_of(match);
@@ -250,34 +249,36 @@ void read_logits_product(const TextReading& r, double tried, Signs& out) {
                                      "micro-batch has.")});
 }
 
+// What a person says was asked for is as good as the allocator's line, but for its rounding.
+bool tells_a_size(MessageKind kind) { return kind == MessageKind::allocator || kind == MessageKind::spoken; }
+
 // One tensor of a GiB or more.
 void read_large_request(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
   const bool in_a_pass = r.phase == FailurePhase::unknown || r.phase == FailurePhase::forward ||
                          r.phase == FailurePhase::backward || r.phase == FailurePhase::loss;
-  const bool large = message != nullptr && message->family->kind == MessageKind::allocator &&
-                     message->numbers.tried && message->numbers.tried->bytes >= gibibyte;
+  const bool large =
+      message != nullptr && tells_a_size(message->family->kind) && r.asked && r.asked->bytes >= gibibyte;
   const bool named = !r.matches.empty() && r.matches.front().model.empty();
   // Where no model is named, the task or the method says that it is a language model.
   const bool language =
-      r.facts.parameters > 0 || (large && message->numbers.tried->bytes >= 4 * gibibyte &&
+      r.facts.parameters > 0 || (large && r.asked->bytes >= 4 * gibibyte &&
                                  (!r.facts.task.empty() || r.facts.method == Method::adapters));
   add(out, large && in_a_pass && !named && language && r.facts.method != Method::inference,
       Sign::large_request,
-      "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
+      "One tensor of " + size_text(large ? r.asked->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
           "large.");
-  if (large && in_a_pass && !named) read_logits_product(r, message->numbers.tried->bytes, out);
+  if (large && in_a_pass && !named) read_logits_product(r, r.asked->bytes, out);
   // What one tensor of the text alone can take: logits in fp32, or the scores of all heads. Flat buffers of
   // all parameters belong to full fine-tuning.
   const double text = largest_of_text(r.facts, situation);
-  add(out, large && in_a_pass && text > 0 && message->numbers.tried->bytes > 1.1 * text,
-      Sign::beyond_the_text,
-      "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
+  add(out, large && in_a_pass && text > 0 && r.asked->bytes > 1.1 * text, Sign::beyond_the_text,
+      "One tensor of " + size_text(large ? r.asked->bytes : 0) +
           " is more than logits or scores of the text take (" + size_text(text) +
           "): other tokens than those of the text's length were there.");
   // Vocabularies and MLPs are no powers of two; heads and lengths are, and so is their square.
-  const double gibibytes = large ? message->numbers.tried->bytes / gibibyte : 0;
+  const double gibibytes = large ? r.asked->bytes / gibibyte : 0;
   const bool power =
       gibibytes >= 2 && std::fabs(std::log2(gibibytes) - std::round(std::log2(gibibytes))) < 1e-9;
   add(out,

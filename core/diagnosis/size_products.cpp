@@ -56,12 +56,19 @@ const model::LayerGroup* first_layers(const model::Architecture& network) {
 // The caching allocator rounds up to 2 MiB, and tensors to 512 bytes.
 constexpr double most_padding = 2 * mebibyte - 512;
 
-// How many units of `each` bytes print as this size, the roundest of them; 0 where none does.
-double units_in(const Size& tried, double each, bool* exact) {
+// The numbers of units of `each` bytes that print as this size; none where the least is more than the most.
+struct Reach {
+  double least, most;
+};
+Reach reach_of(const Size& tried, double each) {
   const double half = std::max(tried.half, 256.0);
   const double padding = tried.bytes > 20 * mebibyte ? most_padding : 0;
-  const double least = std::ceil((tried.bytes - half - padding) / each),
-               most = std::floor((tried.bytes + half) / each);
+  return {std::ceil((tried.bytes - half - padding) / each), std::floor((tried.bytes + half) / each)};
+}
+
+// The roundest of them; 0 where there is none.
+double units_in(const Size& tried, double each, bool* exact) {
+  const auto [least, most] = reach_of(tried, each);
   *exact = false;
   if (most < 1 || most < least) return 0;
   for (const double step : {1024.0, 512.0, 256.0}) {
@@ -72,6 +79,20 @@ double units_in(const Size& tried, double each, bool* exact) {
     return round;
   }
   return std::round((least + most) / 2);
+}
+
+// The only power of two, once or three times, among them; 0 where there are more or none.
+double sole_in(const Size& tried, double each) {
+  const auto [least, most] = reach_of(tried, each);
+  double found = 0;
+  for (const double first : {512.0, 768.0}) {
+    for (double round = first; round <= most; round *= 2) {
+      if (round < least) continue;
+      if (found > 0) return 0;
+      found = round;
+    }
+  }
+  return found;
 }
 
 std::string element(int bytes) { return bytes == 4 ? ", fp32" : ", 16-bit"; }
@@ -96,12 +117,15 @@ void add_logits(const Size& tried, double vocabulary, const std::string& model, 
   if (vocabulary < 1000) return;
   for (const int bytes : {4, 2}) {
     bool exact = false;
-    const double tokens = units_in(tried, bytes * vocabulary, &exact);
+    double tokens = units_in(tried, bytes * vocabulary, &exact);
     if (tokens < fewest_tokens || tokens > most_tokens || (only_exact && !exact)) continue;
+    const double sole = exact ? 0 : sole_in(tried, bytes * vocabulary);
+    if (sole > 0) tokens = sole;
     out.push_back({"logits",
                    (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(vocabulary) +
                        " words of the vocabulary" + element(bytes),
                    model, tokens, exact});
+    out.back().sole = sole > 0;
   }
 }
 
@@ -125,6 +149,8 @@ void add_scores(const Size& tried, double heads_each, const Facts& facts, std::v
     const double round = std::round(length / 256) * 256;
     const double off = std::fabs(round * round * heads * bytes - tried.bytes);
     if (round < 512 || off > std::max(tried.half, 256.0) + 2 * mebibyte) continue;
+    const double next = (round + 256) * (round + 256) * heads * bytes;
+    if (next - tried.bytes <= tried.half) continue;        // some multiple lies in any window as wide
     if (facts.length && *facts.length != round) continue;  // scores of another length than the run's
     out.push_back({"scores",
                    samples + grouped(heads_each) + " heads x " + grouped(round) + " x " + grouped(round) +
@@ -133,16 +159,29 @@ void add_scores(const Size& tried, double heads_each, const Facts& facts, std::v
   }
 }
 
-// Logits of the vocabularies that are known, where their tokens come out exact.
+bool is_power_of_two(double count) {
+  while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
+  return count == 1;
+}
+
+// Logits of the vocabularies that are known, where their tokens come out exact. Small requests are those of
+// weights and layers first: some of eighty vocabularies has nearly any of their sizes by chance, the six that
+// are trained most, with a power of two of tokens, one in seven.
 void add_known_logits(const Size& tried, const Situation& situation, std::vector<Product>& out) {
-  if (tried.bytes < gibibyte / 2) return;
+  const bool small = tried.bytes < gibibyte / 2;
+  constexpr std::size_t most_trained = 6;
+  constexpr double fewest_of_small = 512;
   std::vector<double> seen;
   for (const KnownModel& known : situation.models) {
     const auto vocabulary = static_cast<double>(known.network->vocab_size);
     if (std::find(seen.begin(), seen.end(), vocabulary) != seen.end()) continue;
+    if (small && seen.size() == most_trained) break;
     seen.push_back(vocabulary);
     add_logits(tried, vocabulary, known.id, true, out);
   }
+  if (small)
+    std::erase_if(
+        out, [](const Product& one) { return one.tokens < fewest_of_small || !is_power_of_two(one.tokens); });
 }
 
 // Hidden width and MLP of models that are trained most (their config.json).

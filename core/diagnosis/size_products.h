@@ -24,6 +24,7 @@ struct Product {
   double tokens = 0;    ///< solved for: tokens, of scores the length
   bool exact = false;   ///< a number of tokens that a person chooses, a multiple of 256
   bool chosen = false;  ///< ... that hardly comes by chance: 2^k, or three or five times it
+  bool sole = false;    ///< ... not told to the digit: the one number in reach that a person would choose
   bool beyond = false;  ///< ... or more tokens than a micro-batch can have: it only says that this is not it
   std::string knob = {};  ///< what makes this tensor smaller in the stack at hand
 };

@@ -5,6 +5,7 @@
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts.h"
+#include "core/diagnosis/message.h"
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
@@ -192,7 +193,7 @@ std::string divided(const std::string& folded) {
 constexpr std::size_t longest_asked_of_cards = 60;
 
 // "24GB" that no word makes the machine's, the data's or the model's: what is left to be the card's.
-double size_alone(const SaidWords& words) {
+double size_alone(const SaidWords& words, double asked_for) {
   constexpr std::string_view others[] = {"ram",    "disk",       "ssd",  "data",     "file", "model",
                                          "weight", "checkpoint", "cpu",  "host",     "swap", "system",
                                          "of",     "for",        "free", "arbeitssp"};
@@ -207,7 +208,7 @@ double size_alone(const SaidWords& words) {
     }
     const bool apart = word.is_bare() && at + 1 < words.size() && words[at + 1].text == "gb";
     const bool tied = word.is_number() && (word.unit == "gb" || word.unit == "g" || word.unit == "gib");
-    if ((!apart && !tied) || word.number < 4 || word.number > 300) continue;
+    if ((!apart && !tied) || word.number < 4 || word.number > 300 || word.number == asked_for) continue;
     const std::size_t last = apart ? at + 1 : at;
     const bool other = last + 1 < words.size() && !words[last].stops() &&
                        std::any_of(std::begin(others), std::end(others), [&](std::string_view stem) {
@@ -261,8 +262,11 @@ std::string unknown_card_in(const diagnosis::Text& text, const SaidWords& words)
 void read_unnamed_card(const diagnosis::Text& text, SaidRequest& out) {
   const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
   out.card_bytes = diagnosis::spoken_size(text.folded_lines);
+  // "It was asking for about 10 GB on the GPU" says no size of a card.
+  const auto asked = diagnosis::size_in_words(text.folded_lines);
+  if (asked && out.card_bytes == asked->bytes) out.card_bytes = 0;
   if (words.size() > longest_asked_of_cards) return;
-  if (out.card_bytes == 0) out.card_bytes = size_alone(words);
+  if (out.card_bytes == 0) out.card_bytes = size_alone(words, asked ? asked->value : 0);
   out.unknown_card = unknown_card_in(text, words);
 }
 

@@ -38,8 +38,9 @@ std::string size_sentence(const Diagnosis& d, const diagnosis::Size& tried) {
   if (tried.bytes > diagnosis::largest_tensor)
     return "No tensor has that size: a shape or a length is wrong. ";
   const bool large = tried.bytes > 0.03 * d.reading.facts.capacity && tried.bytes > 512 * diagnosis::mebibyte;
-  if (!large || d.reading.products.empty() || !d.reading.products.front().exact) return "";
+  if (!large || d.reading.products.empty()) return "";
   const diagnosis::Product& first = d.reading.products.front();
+  if (first.beyond || !(first.exact || first.sole)) return "";
   const diagnosis::Facts& f = d.reading.facts;
   if (f.batch && f.length && first.tokens > 2 * *f.batch * *f.length) return "";  // more than there are
   // Of a model that nobody named a size says little, and nothing beside another cause.
@@ -74,6 +75,7 @@ std::string summary_of(const Diagnosis& d) {
     const bool spoken = message->family->kind == diagnosis::MessageKind::spoken;
     const bool shown = !d.causes.empty() && d.causes.front().narrower != nullptr;
     if (!spoken || !shown) out += std::string(message->family->what) + " ";
+    if (spoken && d.reading.asked) out += size_sentence(d, *d.reading.asked);
   }
   if (!d.causes.empty()) {
     const diagnosis::Named& first = d.causes.front();

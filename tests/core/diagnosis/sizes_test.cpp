@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/report/diagnose.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
@@ -97,6 +98,30 @@ TEST(DiagnosisSizes, ASizeThatIsSaidInWordsHasItsReadings) {
   }
   EXPECT_TRUE(
       explained("OOM with Qwen2.5-7B, 22 GB are allocated on my 24 GB card").reading.products.empty());
+}
+
+TEST(DiagnosisSizes, ASizeThatIsSaidInWordsSpeaksForItsTensorAndIsNoCard) {
+  const std::string text = "LoRA of Qwen2.5-7B crashed, it was asking for about 9.3 GB";
+  EXPECT_EQ(first_cause(text), "logits_peak");
+  EXPECT_THAT(report::diagnosis_text(text, "", "", catalog()), testing::Not(testing::HasSubstr("card of 9")));
+}
+
+// 9 GiB / 4 / 152,064 are 15,888 tokens, give or take 883: 16,384 is what somebody would set.
+TEST(DiagnosisSizes, TheOneCountOfTokensThatSomebodyWouldSetIsNamed) {
+  for (const char* size : {"9.3 GB", "9 GB"}) {
+    EXPECT_THAT(
+        report::diagnosis_text("LoRA of Qwen2.5-7B crashed, it was asking for about " + std::string(size), "",
+                               "", catalog()),
+        testing::HasSubstr("16,384 tokens x 152,064 words of the vocabulary, fp32. "))
+        << size;
+  }
+}
+
+// 4 x 1,024 x 128,256 bytes are 501 MiB, for which the allocator asks 502 of the driver.
+TEST(DiagnosisSizes, WithoutAModelASmallSizeIsThatOfLogitsOfACommonVocabulary) {
+  const Diagnosis d = explained("CUDA out of memory. Tried to allocate 502.00 MiB");
+  ASSERT_FALSE(d.reading.products.empty());
+  EXPECT_EQ(d.reading.products.front().words, "1,024 tokens x 128,256 words of the vocabulary, fp32");
 }
 
 // 4 x 4,096 x 14,336 = 2 x 8,192 x 14,336 = 224 MiB.
