@@ -103,7 +103,8 @@ const Case the_cases[] = {
      .why = "Without a wrap policy that names the layer's class the network is one unit.",
      .remedy = "fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP and transformer_layer_cls_to_wrap.",
      .without = "the whole network as one FSDP unit",
-     .undo = without_wrapping},
+     .undo = without_wrapping,
+     .alone = {"no_wrap"}},  // accelerate, utils/constants.py, FSDP_AUTO_WRAP_POLICY
     {.id = "stage_ignored",
      .cause = "replicated_not_sharded",
      .title = "ZeRO-3 is set, but the weights are whole on each card",
@@ -144,6 +145,18 @@ const Case the_cases[] = {
      .remedy = "dtype=\"bfloat16\" (torch_dtype before Transformers 4.56) in from_pretrained.",
      .without = "weights in fp32",
      .undo = without_dtype},
+    {.id = "release_differs",
+     .cause = "regression_in_library",
+     .title = "The two releases differ in what this run needs",
+     .why = "Both are replayed, each with its own defaults.",
+     .remedy = "Set what the newer release changed back in the configuration, or pin the one that fitted."},
+    {.id = "release_same",
+     .cause = "regression_in_library",
+     .title = "No difference between the two releases is known for this run",
+     .why = "Both are replayed, each with its own defaults, and come to the same.",
+     .remedy =
+         "Compare what came with the upgrade: pip list before and after, the configuration, the data; or "
+         "pin the release that fitted."},
     {.id = "length_ignored",
      .cause = "batch_or_sequence_too_large",
      .title = "The maximum length is set, but longer samples reach the model",

@@ -89,6 +89,14 @@ void agree(const std::vector<Named>& causes, FailurePhase frame, std::vector<Pro
                         [tensor](const Product& one) { return !one.beyond && one.tensor == tensor; });
 }
 
+// Whoever tells two releases apart says it, if in words that nothing else reads.
+void add_upgrade(const Situation& situation, std::vector<Evidence>& evidence) {
+  const bool told = std::any_of(evidence.begin(), evidence.end(),
+                                [](const Evidence& e) { return e.sign == Sign::after_update; });
+  if (!situation.upgrade.empty() && !told)
+    evidence.push_back({Sign::after_update, "Two releases of a library are told apart.", 0.5});
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Situation& situation) {
@@ -108,6 +116,8 @@ Diagnosis diagnose(const Situation& situation) {
   r.cases = cases_in(r.text, r.prose);
   const bool spoken = r.messages.empty() && !full && !situation.is_source && !situation.is_plan;
   if (spoken) r.messages = spoken_messages(r.text, r.prose, r.cases);
+  if (!situation.upgrade.empty())
+    r.cases.insert(r.cases.begin(), {find_case(situation.upgrade_case), situation.upgrade, 0, false, true});
   r.first = primary(r.messages);
   Numbers numbers;
   if (const Message* message = r.message()) numbers = message->numbers;
@@ -129,6 +139,7 @@ Diagnosis diagnose(const Situation& situation) {
   if (r.messages.empty() && r.table.cards.empty()) return d;
   r.rerun = play_again(situation, r);
   d.evidence = collect(r, situation);
+  add_upgrade(situation, d.evidence);
   for (Evidence& e : d.evidence) {
     // That the machine ran out is read from prose as well.
     if (spoken && e.sign == Sign::says_host) e.strength = most_strength;

@@ -42,8 +42,11 @@ struct Situation {
   const memory::Replay* replay = nullptr;    ///< of the whole run on one card
   const memory::Machine* machine = nullptr;  ///< that it was replayed on
   const hardware::Gpu* gpu = nullptr;        ///< that the request names
-  std::vector<KnownModel> models;            ///< to propose from, those most often trained first
-  std::vector<const hardware::Gpu*> gpus;    ///< to identify a card by what it reports
+  std::string_view
+      upgrade_case;     ///< what the replay says of two releases that the text tells apart; "": none
+  std::string upgrade;  ///< the same in words
+  std::vector<KnownModel> models;          ///< to propose from, those most often trained first
+  std::vector<const hardware::Gpu*> gpus;  ///< to identify a card by what it reports
 };
 
 struct TextReading;

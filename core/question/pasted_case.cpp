@@ -4,6 +4,7 @@
 
 #include "core/diagnosis/text.h"
 #include "core/exchange/versions.h"
+#include "core/question/said_upgrade.h"
 #include "core/recipe/stacks.h"
 #include "core/run/model_names.h"
 
@@ -40,6 +41,14 @@ void read_presets(const run::Catalog& catalog, diagnosis::Situation& s) {
   std::stable_sort(s.models.begin(), s.models.end(),
                    [](const auto& a, const auto& b) { return a.copies > b.copies; });
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
+}
+
+// Of two releases of a library the run that failed has the newer.
+std::optional<SaidUpgrade> add_upgrade(std::string_view folded, PastedCase& out) {
+  std::optional<SaidUpgrade> told = upgrade_in(folded);
+  if (told && out.given.values.emplace(told->pointer, told->to).second)
+    out.versions[told->pointer] = told->to;
+  return told;
 }
 
 // Releases that the text names, where the request does not.
@@ -121,6 +130,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
     for (const run::Usual& one : out.usual) (*tree)[json::Json::json_pointer(one.pointer)] = one.value;
   }
   out.given = recipe::read_request(*tree, out.errors);
+  const std::optional<SaidUpgrade> upgrade = add_upgrade(diagnosis::fold(text.substr(0, longest_said)), out);
   add_versions(text, out);
   s.values = out.given.values;
   for (const run::Usual& one : out.usual) s.values.erase(one.pointer);
@@ -132,6 +142,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   }
   replay_what_can_be(catalog, out);
   find_network(catalog, out);
+  if (upgrade && out.run && s.recipe != nullptr && !s.is_plan) price_upgrade(*upgrade, *out.run, catalog, s);
 }
 
 }  // namespace plimsoll::question

@@ -25,6 +25,9 @@ bool is_full(const SaidWords& words, std::size_t at) {
     if (count == 1 || (count > 1 && !words[at].stops())) return true;
   }
   if (word != "full" && word != "fully") return false;
+  // "Qwen2.5-7B, full, FSDP": an entry of a list, and no card that is full.
+  const bool apart = at > 0 && words[at - 1].pauses && (words[at].stops() || at + 1 == words.size());
+  if (word == "full" && apart) return true;
   constexpr std::string_view stems[] = {"fine", "finetun", "ft", "param", "train", "tun", "sft", "weight"};
   for (std::size_t on = at + 1; on < words.size() && on <= at + 2; ++on) {
     for (const std::string_view stem : stems) {

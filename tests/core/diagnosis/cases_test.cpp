@@ -65,6 +65,26 @@ TEST(Cases, AreNamedAndSpeakForTheirCause) {
   EXPECT_GE(right + 4, std::size(told)) << missed;
 }
 
+// 2 x 8.19e9 parameters of Qwen3-8B are 15.26 GiB: all of it, in one piece.
+TEST(Cases, FsdpThatWrapsNothingAsksForTheWholeModel) {
+  const auto d = explained(
+      "Qwen3-8B, full, FSDP NO_WRAP, 2x A100 80GB: CUDA out of memory. Tried to allocate 15.26 GiB (GPU 0; "
+      "79.15 GiB total capacity; 61.00 GiB already allocated; 10.00 GiB free; 62.00 GiB reserved in total by "
+      "PyTorch)");
+  EXPECT_EQ(d.reading.facts.method, Method::full);
+  ASSERT_FALSE(d.causes.empty());
+  ASSERT_NE(d.causes.front().narrower, nullptr);
+  EXPECT_EQ(d.causes.front().narrower->id, "wrapping_ignored");
+}
+
+TEST(Cases, FlashAttentionOnAT4LeavesTheScoresInFull) {
+  EXPECT_EQ(
+      first_cause("Llama-3.1-8B QLoRA with flash attention on a T4, length 4096. CUDA out of memory. Tried "
+                  "to allocate 2.00 GiB (GPU 0; 14.58 GiB total capacity; 11.00 GiB already allocated; 1.00 "
+                  "GiB free; 12.00 GiB reserved in total by PyTorch)"),
+      "eager_attention_quadratic");
+}
+
 TEST(Cases, EachBelongsToACauseAndHasItsRemedy) {
   for (const Case& one : all_cases()) {
     EXPECT_NE(find_cause(one.cause), nullptr) << one.id;
@@ -83,6 +103,25 @@ TEST(Cases, TransformersNoteOnTheCacheIsNoSignOfTrouble) {
 
 TEST(Cases, OffloadingIsNoCaseWhereTheCardRanOut) {
   EXPECT_NE(first_cause("CUDA out of memory although I offload to CPU memory"), "host_ram");
+}
+
+// Either release is read and replayed; what is said of them is the case, whichever it is.
+TEST(Cases, TwoReleasesThatATextTellsApartAreReplayed) {
+  for (const char* told :
+       {"it worked with transformers 4.50, since 4.54 it is OOM",
+        "OOM after upgrading transformers from 4.50 to 4.54", "OOM since transformers 4.50 -> 4.54",
+        "läuft mit transformers 4.50, seit 4.54 out of memory"}) {
+    const auto d = explained("LoRA of Qwen2.5-7B on a 4090: " + std::string(told));
+    ASSERT_FALSE(d.causes.empty()) << told;
+    EXPECT_EQ(d.causes.front().cause->id, "regression_in_library") << told;
+    ASSERT_NE(d.causes.front().narrower, nullptr) << told;
+    EXPECT_EQ(d.causes.front().narrower->id.substr(0, 8), "release_") << told;
+    EXPECT_NE(d.causes.front().shown.back().find("transformers 4.54"), std::string::npos) << told;
+  }
+  for (const char* other : {"OOM with transformers 4.50 and Python 3.10 to 3.11",
+                            "OOM, trl 0.14 and peft 0.15", "OOM, transformers 4.50, lr 4.5"})
+    EXPECT_TRUE(explained("LoRA of Qwen2.5-7B on a 4090: " + std::string(other)).reading.cases.empty())
+        << other;
 }
 
 TEST(Cases, TheAnswerSpeaksOfTheCase) {

@@ -100,6 +100,10 @@ export const REMEDIES: Record<string, string> = {
   "remedy.loss_kernel_ignored":
     "compute_loss und label_smoothing_factor dem Trainer überlassen, oder darin LigerFusedLinearCrossEntropyLoss auf die Hidden States anwenden; prediction_loss_only=true bei der Auswertung.",
   "remedy.dtype_ignored": 'dtype="bfloat16" (torch_dtype vor Transformers 4.56) in from_pretrained.',
+  "remedy.release_differs":
+    "In der Konfiguration zurücknehmen, was die neuere Version geändert hat, oder die festhalten, mit der es passte.",
+  "remedy.release_same":
+    "Vergleichen, was mit dem Update kam: pip list vorher und nachher, Konfiguration, Daten; oder die Version festhalten, mit der es passte.",
   "remedy.length_ignored": "Die Daten selbst kürzen, und die längsten input_ids eines Batches ausgeben.",
   "remedy.gathered_at_save":
     "fsdp_state_dict_type SHARDED_STATE_DICT, oder StateDictOptions(full_state_dict=True, cpu_offload=True); bei ZeRO-3 stage3_gather_16bit_weights_on_model_save=false und danach zero_to_fp32.py.",
