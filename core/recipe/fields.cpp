@@ -89,7 +89,7 @@ constexpr Field table[] = {
      .set = [](Recipe& r, const Json& v) { put(r.versions.unsloth, v); }, .value = "2026.8",
      .what = "Unsloth version, year and month."},
     {.pointer = "/versions/axolotl", .type = FieldType::version,
-     .value = "0.19",
+     .set = [](Recipe& r, const Json& v) { put(r.versions.axolotl, v); }, .value = "0.19",
      .what = "Axolotl version; its kernels and its attention switches changed between versions."},
     {.pointer = "/parallel/num_gpus", .type = FieldType::count, .low = 1, .high = 65536,
      .set = [](Recipe& r, const Json& v) { put(r.parallel.num_gpus, v); }, .value = "1",

@@ -23,12 +23,13 @@
 namespace plimsoll::recipe {
 
 struct Versions {  // "4.51.3"; compare with version_at_least
-  std::string transformers, trl, peft, torch, bitsandbytes, litgpt, unsloth, llamafactory;
+  std::string transformers, trl, peft, torch, bitsandbytes, litgpt, unsloth, llamafactory, axolotl;
 };
 
 struct ModelArgs {
   std::string dtype;                ///< float32 | bfloat16 | float16: of the weights after from_pretrained
   std::string attn_implementation;  ///< eager | sdpa | flash_attention_2 | flash_attention_3
+  bool attention_is_named = false;  ///< the request says it, and not the default of the stack
   uint64_t num_labels = 0;          ///< of a classification head
   std::string device_map;           ///< "" or "auto": where accelerate places the weights
   std::map<std::string, std::string> max_memory;  ///< of device_map: limits placement, never training

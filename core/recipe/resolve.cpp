@@ -164,6 +164,8 @@ Default default_of(const Field& field, const Request& given, const StackPreset& 
   return {fixed_default(field), std::string(field.why)};
 }
 
+bool names_attention(const Values& values) { return values.count("/model_args/attn_implementation") != 0; }
+
 }  // namespace
 
 uint64_t Recipe::effective_batch() const {
@@ -176,6 +178,7 @@ Resolved resolve(const Request& given, const StackPreset& stack, const ModelTrai
   Resolved resolved;
   resolved.values = given.values;
   resolved.recipe.peft.on = given.values.count("/peft") != 0;
+  resolved.recipe.model_args.attention_is_named = names_attention(given.values);
   const std::vector<std::string>& pointers = pointers_of_fields();
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const Field& field = field_table()[i];
@@ -260,6 +263,7 @@ Variation Variations::with(const Values& changes, Errors& errors) {
   if (!within_reach(changes)) return from_the_beginning(changes, errors);
   Variation result;
   result.recipe = resolved_.recipe;
+  if (names_attention(changes)) result.recipe.model_args.attention_is_named = true;
   bool emptied = false;  // a setter leaves its member as it is when it is given nothing
   const auto move = [&](const Field& field, const std::string& pointer, const Json& value) {
     Json& now = values_.find(pointer)->second;

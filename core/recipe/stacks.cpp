@@ -13,7 +13,7 @@ constexpr StackTraits rows[] = {
      .unsloth_patches = true,
      .trl_checkpoint_dtype = true,
      .trl_sft = true},
-    {.id = "axolotl", .cce_fork = true, .names_liger_kernels = true},
+    {.id = "axolotl", .cce_fork = true, .masks_packed = true, .names_liger_kernels = true},
     // hiyouga/LLaMA-Factory train/trainer_utils.py get_batch_logps, train/dpo/trainer.py
     // concatenated_forward, model/model_utils/checkpointing.py, model/model_utils/liger_kernel.py
     // require_logits; hparams/finetuning_args.py lora_alpha.

@@ -37,6 +37,7 @@ struct StackTraits {
   bool alpha_by_rank = false;         ///< lora_alpha is twice the rank where it is not said
   bool cce_fork = false;              ///< brings a fork of cut cross-entropy that knows more models
   bool flattens_packed = false;       ///< its collator makes one row of all packed ones (TRL from 0.19 on)
+  bool masks_packed = false;          ///< pads packed rows, and tells their samples apart by a mask (Axolotl)
   bool unsloth_patches = false;       ///< the same script runs on Unsloth once it is imported
   bool vllm_shares_weights = false;   ///< a colocated vLLM reads the weights that are trained on
   bool vllm_share_by_card = false;    ///< a vLLM that sleeps gets a share by the card, whatever was asked for

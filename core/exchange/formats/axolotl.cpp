@@ -91,6 +91,7 @@ constexpr Row rows[] = {
     {"flex_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
     {"sage_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
     {"gemma4_hybrid_attn_impl", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"sdpa_varlen", "", "", rules::read_varlen},
     {"plugins", "", "", read_implied},
     {"cut_cross_entropy", "/training/loss_kernel", "true=cut_cross_entropy", nullptr, Write::no},
     {"liger_fused_linear_cross_entropy", "/training/liger_kernel_config/fused_linear_cross_entropy", ""},
@@ -229,7 +230,7 @@ constexpr std::string_view implied =
     "gptq_model_v1 lisa_step_interval lisa_layers_attribute gptq_disable_exllama full_finetune "
     "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "
     "flash_attn_fuse_qkv "
-    "flash_attn_cross_entropy sdpa_varlen flash_attn_d512 large_head_attention "
+    "flash_attn_cross_entropy flash_attn_d512 large_head_attention "
     "use_eaft "
     "experts_implementation use_kernels rope_scaling* strict_mode "
     "batch_flattening "

@@ -228,6 +228,12 @@ void read_attention(Reading& reading, const Leaf& leaf) {
               "sage=flash_attention_2, fp8=sdpa");
 }
 
+void read_varlen(Reading& reading, const Leaf& leaf) {
+  if (reading.is_on(leaf.path))
+    return reading.mark(leaf, Use::implied, "on, as it is anyway where it can run");
+  reading.mark(leaf, Use::unsupported, "that packed rows get a mask for it cannot be said yet");
+}
+
 void read_attention_flag(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, off);
   if (is_given(reading, "attn_implementation"))

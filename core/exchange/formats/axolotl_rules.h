@@ -26,6 +26,8 @@ void read_rl(Reading& reading, const Leaf& leaf);
 /// attn_implementation, whose hub kernels are called by the repository they lie in, and the older switches.
 void read_attention(Reading& reading, const Leaf& leaf);
 void read_attention_flag(Reading& reading, const Leaf& leaf);
+/// sdpa_varlen, which is on by itself where it can run.
+void read_varlen(Reading& reading, const Leaf& leaf);
 /// The files that Axolotl brings say what their names do not.
 void read_deepspeed(Reading& reading, const Leaf& leaf);
 void read_batch_size(Reading& reading, const Leaf& leaf);

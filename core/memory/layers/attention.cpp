@@ -291,6 +291,10 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
     }
     return {AttentionKernel::flash_2, false, "the flash-attn package takes grouped key heads as they are"};
   }
+  if (c.varlen) {
+    return {AttentionKernel::flash, repeats,
+            "packed rows: torch's varlen_attn is handed one key head for each query head"};
+  }
   // Falcon hands its one key head to the kernel as it is; flash and efficient want one for each query head.
   if (c.bare_kv_head && c.heads > 1) {
     return {AttentionKernel::math, false,

@@ -69,6 +69,7 @@ struct AttentionConditions {
   bool own_calls = false;           ///< Unsloth: its own code chooses the kernel where flash cannot run
   bool sixteen_bit = true;          ///< q, k, v are 16-bit when the kernel starts
   bool mask = false;                ///< a mask is built (padding)
+  bool varlen = false;              ///< sdpa stands for torch's varlen_attn
   bool position_bias = false;       ///< numbers are added to the scores
   bool grouped = false;             ///< fewer key heads than query heads
   bool one_kv_head = false;

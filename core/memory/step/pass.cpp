@@ -32,6 +32,7 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.own_calls = s.recipe->model_args.implementation == "unsloth";
   c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
   c.mask = s.mask || sees_a_part(s, group);
+  c.varlen = s.varlen;
   c.position_bias = group.position_bias;
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
   c.one_kv_head = group.kv_heads == 1;

@@ -26,6 +26,7 @@ struct PassSettings {
   bool cross_needs_grad = true;  ///< the states of another stack that its cross-attention reads
   bool checkpointing = false;
   bool mask = false;
+  bool varlen = false;        ///< a kernel reads where each packed sample begins
   bool cross_mask = false;    ///< over the states that a decoder reads
   bool trained = false;       ///< the base weights of this stack
   bool adapters_off = false;  ///< PEFT's disable_adapter: the base weights alone run

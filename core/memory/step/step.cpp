@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/memory/step/head_program.h"
+#include "core/memory/step/packed_rows.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/projector.h"
 #include "core/memory/step/replay_memo.h"
@@ -52,20 +53,11 @@ double prefix_tokens(const Plan& plan, const model::Stack& stack) {
   return answered ? 0 : static_cast<double>(plan.recipe.peft.tuner.num_virtual_tokens);
 }
 
-// TRL's SFTTrainer packs without padding whatever the attention (v1.9.0 trl/trainer/sft_trainer.py __init__,
-// DataCollatorForLanguageModeling): one row whose positions begin anew, of which a mask is made where flash
-// attention does not read them itself (transformers masking_utils.py find_packed_sequence_indices).
-bool flattens(const recipe::Recipe& r) {
-  const std::string& attention = r.model_args.attn_implementation;
-  return r.training.packing && recipe::stack_traits(r.stack).flattens_packed &&
-         recipe::version_at_least(r.versions.trl, "0.19") && (attention == "sdpa" || attention == "eager");
-}
-
 // Rows with padding, or an image among the tokens of a model whose mask says what belongs to it.
 bool builds_mask(const Plan& plan, const model::Stack& stack) {
   const bool images = plan.images.text_tokens > 0 && stack.part == Part::text && !stack.groups.empty() &&
                       stack.groups.front().images_in_mask;
-  return plan.recipe.training.padded_batches || flattens(plan.recipe) ||
+  return plan.recipe.training.padded_batches || has_packed_mask(plan.recipe, plan.network) ||
          (images && plan.recipe.model_args.implementation == "transformers");
 }
 
@@ -99,6 +91,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   // own (transformers data/data_collator.py DataCollatorForSeq2Seq).
   const bool decodes = stack.part == Part::decoder, mask = builds_mask(plan, stack);
   s.mask = mask && !decodes;
+  s.varlen = runs_varlen(r, plan.network) && stack.part == Part::text;
   s.cross_mask = mask && decodes && !reads_sound(plan.network);
   s.trained = r.full() && !is_frozen(stack, r);
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
