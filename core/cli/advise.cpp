@@ -74,6 +74,7 @@ void read_text(const std::string& text, Asked& asked, const run::Catalog& catalo
   if (at(read, "flags").is_array()) asked.flags = at(read, "flags");
   for (const Json& note : at(read, "notes"))
     if (note.is_string()) std::fputs(("Note: " + note.get<std::string>() + "\n").c_str(), stderr);
+  if (at(read, "ok") == Json(true)) std::fputs(not_counted(read).c_str(), stderr);
   for (const Json& one : at(read, "errors")) {
     // Flags, and this computer's own copy, may know the model; if not, the core says so again.
     if (at(one, "code") != Json("unknown_model") || !at(read, "request").is_object())

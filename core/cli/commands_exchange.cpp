@@ -38,6 +38,7 @@ int import_one(const Options& options) {
     std::fprintf(stderr, "Not said: %s: %s\n", at(one, "pointer").get<std::string>().c_str(),
                  at(one, "message").get<std::string>().c_str());
   }
+  std::fputs(not_counted(answer).c_str(), stderr);
   print(json::write(at(answer, "request")) + "\n");
   return finish(fits);
 }

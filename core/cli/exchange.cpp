@@ -156,11 +156,28 @@ std::string summary_table(const Json& summary) {
   return out;
 }
 
+std::string not_counted(const Json& import) {
+  constexpr size_t most = 12;
+  std::string names;
+  size_t left_out = 0, shown = 0;
+  for (const Json& key : at(import, "keys")) {
+    if (at(key, "use") != Json("unsupported") && at(key, "use") != Json("unknown")) continue;
+    if (shown == most) {
+      ++left_out;
+    } else {
+      names += (shown++ == 0 ? "" : ", ") + text_of(at(key, "key"));
+    }
+  }
+  if (names.empty()) return "";
+  return "Not counted: " + names + (left_out > 0 ? " and " + std::to_string(left_out) + " more" : "") + "\n";
+}
+
 std::string import_table(const Json& answer) {
   std::string out;
   const Json& format = at(answer, "format");
   if (format.is_object()) out += "Read as " + text_of(at(format, "name")) + ".\n";
   for (const Json& note : at(answer, "notes")) out += "Note: " + text_of(note) + "\n";
+  out += not_counted(answer);
   for (const char* use : {"used", "unsupported", "unknown", "implied", "irrelevant"}) {
     std::string rows;
     for (const Json& key : at(answer, "keys")) {

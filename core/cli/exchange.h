@@ -34,4 +34,7 @@ json::Json summary_of(const std::vector<Imported>& all);
 std::string summary_table(const json::Json& summary);
 std::string import_table(const json::Json& answer);
 
+/// "Not counted: use_kt, fp8": keys that may change memory and that the replay leaves out; "" where there are none.
+std::string not_counted(const json::Json& import);
+
 }  // namespace plimsoll::cli

@@ -250,6 +250,24 @@ expect_empty out
 expect err "MLX"
 verdict
 
+begin "what a file says and the replay leaves out is named"
+cat >left.yaml <<'END'
+model_name_or_path: Qwen/Qwen2.5-7B
+stage: sft
+finetuning_type: lora
+tensor_model_parallel_size: 2
+cutoff_len: 2048
+logging_steps: 10
+END
+for command in import report check advise; do
+  flags="--gpu h100-sxm"
+  [ $command = import ] && flags=
+  run 0 $command left.yaml $flags
+  expect err "Not counted: tensor_model_parallel_size"
+  expect_not err "logging_steps"
+done
+verdict
+
 begin "--lines without a bad line ends with 0, and no line gives no line"
 run 0 report --lines
 expect_empty out
