@@ -40,6 +40,7 @@ std::span<const Format* const> formats() {
       &sentence_transformers,
       &distillation,
       &agilerl,
+      &megatron_lm,
       &mistral_finetune,
       &xtuner,
   };

@@ -1,5 +1,6 @@
 // How a run is started: accelerate launch, torchrun, deepspeed, Slurm, environment variables. Keys:
 // huggingface/accelerate v1.15 src/accelerate/commands/launch.py.
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 
@@ -111,6 +112,7 @@ constexpr Row launcher_rows[] = {
     {"mixed_precision", "/training/bf16", "", read_mixed_precision},
     {.key = "multi_gpu", .pointer = "/parallel/strategy", .values = "ddp", .is_switch = true},
     {"use_fsdp", "/parallel/strategy", "", read_use_fsdp},
+    {"use_megatron_lm", "", "", refuse_megatron},
     {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
@@ -142,7 +144,7 @@ constexpr std::string_view launcher_implied =
     "use_deepspeed num_machines fsdp_auto_wrap_policy fsdp_transformer_layer_cls_to_wrap "
     "fsdp_min_num_params deepspeed_moe_layer_cls_names local_rank cpu";
 constexpr std::string_view launcher_unpriced =
-    "use_megatron_lm megatron_lm_* fp8_* dynamo_backend parallelism_config_* use_parallelism_config "
+    "megatron_lm_* fp8_* dynamo_backend parallelism_config_* use_parallelism_config "
     "fsdp_activation_checkpointing_offload";
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 
@@ -150,6 +151,8 @@ void read_crop(Reading& reading, const Leaf& leaf) {
 
 constexpr Row rows[] = {
     {"model_name_or_path", "/model", ""},
+    {"use_mca", "", "", refuse_megatron},
+    {"$USE_MCA", "", "", refuse_megatron},
     {"stage", "/task", "", read_stage_word},
     {"finetuning_type", "/peft", "", read_finetuning_type},
     {"pref_loss", "/task", "", read_pref_loss},
@@ -258,7 +261,7 @@ constexpr std::string_view unpriced =
     "reward_model "
     "reward_model_adapters use_llama_pro "
     "use_adam_mini "
-    "use_mca use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
+    "use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
     "use_hyper_parallel use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
     "sequence_parallel pipeline_model_parallel_size expert_model_parallel_size context_parallel_size "
     "use_distributed_optimizer recompute_granularity recompute_method recompute_num_layers video_max_pixels "

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 
@@ -82,10 +83,7 @@ void read_kind(Reading& reading, const Leaf& leaf) {
     if (word == "pt" || word.find("swift/cli/pt.py") != std::string::npos)
       reading.set("/task", "pretrain", &leaf);
     if (word == "megatron") {
-      reading.errors.push_back(
-          {"unsupported", "",
-           "This starts Megatron-Core, which keeps its tensors otherwise than what is replayed here.",
-           "swift sft, swift pt or swift rlhf"});
+      reading.errors.push_back(megatron_error("swift sft, swift pt or swift rlhf"));
       return;
     }
     if (word == "infer" || word == "export" || word == "deploy" || word == "eval" || word == "app") {

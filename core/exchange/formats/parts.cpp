@@ -3,6 +3,7 @@
 // Keys: deepspeedai/DeepSpeed v0.19 deepspeed/runtime/constants.py, deepspeed/runtime/zero/*.py;
 // huggingface/accelerate v1.15 src/accelerate/commands/config/config_args.py, utils/dataclasses.py.
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 
@@ -100,6 +101,9 @@ void read_distributed(Reading& reading, const Leaf& leaf) {
     reading.set("/parallel/strategy", "ddp", &leaf);
   } else if (word == "no" || word == "false" || word == "deepspeed") {
     reading.mark(leaf, Use::implied);
+  } else if (word == "megatron_lm") {
+    reading.mark(leaf, Use::unsupported);
+    reading.errors.push_back(megatron_error("distributed_type: FSDP or DEEPSPEED"));
   } else {
     reading.mark(leaf, Use::unsupported, "this way of sharing the work cannot be said yet");
   }

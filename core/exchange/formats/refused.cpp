@@ -34,6 +34,10 @@ const Unplayed refusals[] = {
      "the policy alone as a request: task grpo or dpo, policy.model_name as model, "
      "policy.train_micro_batch_size and "
      "policy.max_total_sequence_length"},
+    {&megatron_lm, "pretrain_gpt pretrain_bert pretrain_t5 pretrain_mamba pretrain_vlm finetune_gpt", "",
+     "This starts Megatron-LM, which keeps its tensors otherwise than what is replayed here, and divides a model over "
+     "GPUs by tensors and by layers.",
+     "the same model, batch and length as a request, with a strategy of fsdp or zero3, for a first idea"},
     {&sentence_transformers, "", "",
      "This is a trainer of Sentence Transformers: its losses compare the texts of a batch with each other and keep "
      "what each of them left, which is not replayed.",
@@ -86,6 +90,25 @@ void refuse(Reading& reading) {
 
 }  // namespace
 
+json::Error megatron_error(const char* instead) {
+  return {"unsupported", "",
+          "This starts Megatron-Core, which keeps its tensors otherwise than what is replayed here.",
+          instead};
+}
+
+void refuse_megatron(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.mark(leaf, Use::unsupported);
+  reading.errors.push_back(megatron_error("the same run without Megatron: FSDP or DeepSpeed"));
+}
+
+const Format megatron_lm{
+    .id = "megatron-lm",
+    .name = "Megatron-LM",
+    .written = Language::none,
+    .marks = "!$megatron_lm",
+    .finish = refuse,
+};
 const Format mlx_lm{
     .id = "mlx-lm",
     .name = "MLX LM",

@@ -174,6 +174,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"uv run python examples/run_grpo_math.py policy.model_name=Qwen/Qwen3-1.7B "
                 "cluster.gpus_per_node=8",
                 "nemo-rl", "NeMo-RL"},
+        Refused{"torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 32 "
+                "--hidden-size 4096 --seq-length 4096 --micro-batch-size 1",
+                "megatron-lm", "Megatron-LM"},
+        Refused{"accelerate launch --use_megatron_lm --megatron_lm_tp_degree 2 --num_processes 8 run_clm.py "
+                "--model_name_or_path meta-llama/Llama-3.1-8B",
+                "cli", "Megatron-Core"},
         Refused{"ray job submit --address=http://127.0.0.1:8265 -- python3 -m openrlhf.cli.train_ppo_ray "
                 "--pretrain OpenRLHF/Llama-3-8b-sft-mixture --zero_stage 3 --bf16",
                 "openrlhf", "OpenRLHF's PPO"},
@@ -212,6 +218,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "  train_micro_batch_size: 4\nloss_fn:\n  ratio_clip_min: 0.2\ncluster:\n  gpus_per_node: 8\n"
                 "checkpointing:\n  enabled: true\n",
                 "nemo-rl", "NeMo-RL"},
+        Refused{"compute_environment: LOCAL_MACHINE\ndistributed_type: MEGATRON_LM\nmegatron_lm_config:\n"
+                "  megatron_lm_tp_degree: 2\nmixed_precision: bf16\nnum_processes: 8\n",
+                "accelerate", "Megatron-Core"},
+        Refused{"model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\nuse_mca: true\n"
+                "tensor_model_parallel_size: 2\ncutoff_len: 2048\n",
+                "llamafactory", "Megatron-Core"},
         Refused{"INIT_HP:\n  ALGO: GRPO\n  BATCH_SIZE: 8\n  LR: 0.000005\nMUTATION_PARAMS:\n  NO_MUT: 0.1\n",
                 "agilerl", "AgileRL"}));
 
