@@ -133,6 +133,10 @@ uint64_t ConfigReader::count(std::string_view key, uint64_t fallback) {
   return whole(key, fallback, {0, largest_size});
 }
 
+uint64_t ConfigReader::core_count(std::string_view key, uint64_t fallback) {
+  return may_be_left_out(key) ? count(key, fallback) : fallback;
+}
+
 bool ConfigReader::flag(std::string_view key, bool fallback) { return read(key, fallback, json::read_flag); }
 
 bool ConfigReader::flag_or_outer(std::string_view key, bool fallback) {

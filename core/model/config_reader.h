@@ -40,6 +40,8 @@ class ConfigReader {
   uint64_t depth(std::string_view key, uint64_t fallback);
   /// As size, and 0 is allowed.
   uint64_t count(std::string_view key, uint64_t fallback);
+  /// As core, and 0 is allowed.
+  uint64_t core_count(std::string_view key, uint64_t fallback);
   bool flag(std::string_view key, bool fallback);
   /// As flag; when this part does not say, the config around it is asked.
   bool flag_or_outer(std::string_view key, bool fallback);

@@ -57,7 +57,7 @@ void read(ConfigReader& config, const Frame& frame, const DeepSeek& defaults, Ar
   network.max_position_embeddings = config.size("max_position_embeddings", defaults.positions);
 
   Experts experts;
-  experts.count = config.count("n_routed_experts", defaults.experts);
+  experts.count = config.core_count("n_routed_experts", defaults.experts);
   experts.per_token = config.size("num_experts_per_tok", defaults.per_token);
   experts.width = config.size("moe_intermediate_size", defaults.expert_width);
   experts.at = "mlp.experts.*.";

@@ -59,7 +59,7 @@ void read_deepseek_v4(ConfigReader& config, const Frame& frame, Architecture& ne
        config.pointer("model_type")});
 
   Experts experts;
-  experts.count = config.size("n_routed_experts", 256);
+  experts.count = config.core("n_routed_experts", 256);
   experts.per_token = config.size("num_experts_per_tok", 6);
   experts.width = config.size("moe_intermediate_size", 2048);
   experts.at = "mlp.experts.*.";

@@ -66,7 +66,7 @@ void read_gemma4_text(ConfigReader& config, const Frame& frame, Architecture& ne
   s.keys_are_values = config.flag("attention_k_eq_v", false);
   s.bias = config.flag("attention_bias", false);
   if (config.flag("enable_moe_block", false)) {
-    s.experts = config.size("num_experts", 128);
+    s.experts = config.core("num_experts", 128);
     s.experts_per_token = config.size("top_k_experts", 8);
     s.expert_width = config.size("moe_intermediate_size", 704);
   }

@@ -61,7 +61,7 @@ void read_glm4_moe(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.fused_gate_up = false;
   traits.qk_norm = QkNorm::per_head;
   traits.qk_norm_key = "use_qk_norm";
-  traits.experts.count = config.size("n_routed_experts", 128);
+  traits.experts.count = config.core("n_routed_experts", 128);
   traits.experts.per_token = config.size("num_experts_per_tok", 8);
   traits.experts.width = config.size("moe_intermediate_size", 1408);
   traits.experts.at = "mlp.experts.*.";

@@ -19,7 +19,7 @@ void read_gpt_oss(ConfigReader& config, const Frame& frame, Architecture& networ
   traits.window = 128;
   traits.most_layers = AttentionKind::sliding;
   traits.full_period = 2;
-  traits.experts.count = config.size("num_local_experts", 128);
+  traits.experts.count = config.core("num_local_experts", 128);
   traits.experts.per_token = config.size("num_experts_per_tok", 4);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   traits.experts.at = "mlp.experts.";

@@ -32,7 +32,7 @@ void read_granite_hybrid(ConfigReader& config, const Frame& frame, Architecture&
   const uint64_t heads = config.core("num_attention_heads", 32);
   const bool bias = config.flag("attention_bias", false);
   const uint64_t shared = config.size("shared_intermediate_size", 1024);
-  const uint64_t experts_count = config.count("num_local_experts", 8);
+  const uint64_t experts_count = config.core_count("num_local_experts", 8);
   network.vocab_size = config.core("vocab_size", 32000);
   network.tied_head = config.flag_or_outer("tie_word_embeddings", false);
   network.max_position_embeddings = config.size("max_position_embeddings", 2048);

@@ -72,7 +72,7 @@ std::string nemotron_pattern(ConfigReader& config) {
 }
 
 void add_plain_experts(ConfigReader& config, const std::string& at, uint64_t hidden, LayerGroup& group) {
-  const uint64_t count = config.size("n_routed_experts", 8),
+  const uint64_t count = config.core("n_routed_experts", 8),
                  wide = config.size("moe_intermediate_size", 7688);
   const uint64_t latent = config.has("moe_latent_size") ? config.size("moe_latent_size", hidden) : 0;
   const uint64_t inside = latent > 0 ? latent : hidden;

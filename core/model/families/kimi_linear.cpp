@@ -47,7 +47,7 @@ void read_kimi_linear(ConfigReader& config, const Frame& frame, Architecture& ne
   ConfigReader linear = config.part("linear_attn_config");
 
   Experts experts;
-  experts.count = config.size("num_experts", 256);
+  experts.count = config.core("num_experts", 256);
   experts.per_token = config.size("num_experts_per_token", 8);
   experts.width = config.size("moe_intermediate_size", 1024);
   experts.at = "block_sparse_moe.experts.*.";

@@ -47,7 +47,7 @@ void read(ConfigReader& config, const Frame& frame, bool moe, Architecture& netw
   const std::vector<std::string> types = config.texts("layer_types");
   Experts experts;
   if (moe) {
-    experts.count = config.size("num_experts", 32);
+    experts.count = config.core("num_experts", 32);
     experts.per_token = config.size("num_experts_per_tok", 4);
     experts.width = config.size("moe_intermediate_size", 1792);
     experts.at = "feed_forward.experts.";

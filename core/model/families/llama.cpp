@@ -56,7 +56,7 @@ void read_mistral(ConfigReader& config, const Frame& frame, Architecture& networ
 void read_mixtral(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = mistral();
   traits.window = 0;
-  traits.experts.count = config.size("num_local_experts", 8);
+  traits.experts.count = config.core("num_local_experts", 8);
   traits.experts.per_token = config.size("num_experts_per_tok", 2);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   name_as_mixtral(traits.experts);

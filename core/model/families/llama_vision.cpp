@@ -125,7 +125,7 @@ void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& ne
   const uint64_t chunk = window_size(config, "attention_chunk_size", 8192);
 
   Experts experts;
-  experts.count = config.size("num_local_experts", 16);
+  experts.count = config.core("num_local_experts", 16);
   experts.per_token = config.size("num_experts_per_tok", 1);
   experts.width = config.core("intermediate_size", 8192);
   experts.at = "feed_forward.experts.";

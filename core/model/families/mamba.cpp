@@ -70,7 +70,7 @@ void read_jamba(ConfigReader& config, const Frame& frame, Architecture& network)
   const uint64_t layers = config.depth("num_hidden_layers", 32);
   const uint64_t heads = config.core("num_attention_heads", 32);
   const uint64_t intermediate = config.core("intermediate_size", 14336);
-  const uint64_t experts_count = config.size("num_experts", 16);
+  const uint64_t experts_count = config.core("num_experts", 16);
   const uint64_t attention_period = config.size("attn_layer_period", 8);
   const uint64_t attention_offset = config.count("attn_layer_offset", 4);
   const uint64_t expert_period = config.size("expert_layer_period", 2);

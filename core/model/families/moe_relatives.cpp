@@ -22,7 +22,7 @@ void read_minimax_m2(ConfigReader& config, const Frame& frame, Architecture& net
   traits.positions = 196608;
   traits.rotary_share = 0.5;
   traits.qk_norm = QkNorm::full_width;
-  traits.experts.count = config.size("num_local_experts", 256);
+  traits.experts.count = config.core("num_local_experts", 256);
   traits.experts.per_token = config.size("num_experts_per_tok", 8);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   name_as_mixtral(traits.experts);
@@ -42,7 +42,7 @@ void read_ernie4_5_moe(ConfigReader& config, const Frame& frame, Architecture& n
   traits.tied = true;
   traits.bias_key = "use_bias";
   traits.mlp_bias_key = "use_bias";
-  traits.experts.count = config.size("moe_num_experts", 64);
+  traits.experts.count = config.core("moe_num_experts", 64);
   traits.experts.per_token = config.size("moe_k", 6);
   traits.experts.width = config.size("moe_intermediate_size", 1536);
   traits.experts.at = "mlp.experts.*.";
@@ -58,7 +58,7 @@ void read_granite_moe(ConfigReader& config, const Frame& frame, Architecture& ne
   DecoderTraits traits;
   traits.scaled_branches = true;
   traits.bias_key = "attention_bias";
-  traits.experts.count = config.size("num_local_experts", 8);
+  traits.experts.count = config.core("num_local_experts", 8);
   traits.experts.per_token = config.size("num_experts_per_tok", 2);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   traits.experts.at = "block_sparse_moe.experts.";
@@ -77,7 +77,7 @@ void read_phimoe(ConfigReader& config, const Frame& frame, Architecture& network
   traits.bias_key = "attention_bias";
   traits.norm = NormKind::layer;
   traits.norm_bias = true;
-  traits.experts.count = config.size("num_local_experts", 16);
+  traits.experts.count = config.core("num_local_experts", 16);
   traits.experts.per_token = config.size("num_experts_per_tok", 2);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   name_as_mixtral(traits.experts);
@@ -93,7 +93,7 @@ void read_hunyuan_moe(ConfigReader& config, const Frame& frame, Architecture& ne
   traits.vocab = 290943;
   traits.bias_key = "attention_bias";
   traits.qk_norm = QkNorm::per_head;
-  traits.experts.count = config.size("num_experts", 1);
+  traits.experts.count = config.core("num_experts", 1);
   traits.experts.per_token = config.is_list("moe_topk") ? 8 : config.size("moe_topk", 1);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   traits.experts.at = "mlp.experts.*.";
@@ -119,7 +119,7 @@ void read_afmoe(ConfigReader& config, const Frame& frame, Architecture& network)
   traits.most_layers = AttentionKind::sliding;
   traits.full_period = config.size("global_attn_every_n_layers", 4);
   traits.gate_proj = true;
-  traits.experts.count = config.size("num_experts", 64);
+  traits.experts.count = config.core("num_experts", 64);
   traits.experts.per_token = config.size("num_experts_per_tok", 6);
   traits.experts.width = config.size("moe_intermediate_size", 1408);
   traits.experts.at = "mlp.experts.*.";

@@ -55,7 +55,7 @@ void read_olmoe(ConfigReader& config, const Frame& frame, Architecture& network)
   traits.positions = 4096;
   traits.bias_key = "attention_bias";
   traits.qk_norm = QkNorm::full_width;
-  traits.experts.count = config.size("num_experts", 64);
+  traits.experts.count = config.core("num_experts", 64);
   traits.experts.per_token = config.size("num_experts_per_tok", 8);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
   traits.experts.at = "mlp.experts.*.";

@@ -34,7 +34,7 @@ void read_qwen_experts(ConfigReader& config, uint64_t count, uint64_t per_token,
                        DecoderTraits& traits) {
   traits.hidden = 2048;
   traits.layers = 24;
-  traits.experts.count = config.size("num_experts", count);
+  traits.experts.count = config.core("num_experts", count);
   traits.experts.per_token = config.size("num_experts_per_tok", per_token);
   traits.experts.width = config.size("moe_intermediate_size", width);
   traits.experts.at = "mlp.experts.*.";

@@ -54,6 +54,21 @@ TEST(ModelReading, WindowsAndKeyValueHeadsOfMistralFollowItsConfig) {
   EXPECT_EQ(network("mistral-7b-v0.3").checkpoint_dtype, "bfloat16");
 }
 
+// 128 experts stood in for what a config without the key meant: 125 GiB in silence.
+TEST(ModelReading, AConfigOfExpertsThatDoesNotSayHowManyIsRefused) {
+  const std::string sizes =
+      R"("hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 4, "num_attention_heads": 32,)"
+      R"("num_key_value_heads": 4, "vocab_size": 32000})";
+  for (const char* type : {"qwen2_moe", "qwen3_moe", "mixtral", "olmoe", "gpt_oss", "deepseek_v3", "glm4_moe",
+                           "granitemoe", "minimax_m2", "ernie4_5_moe", "phimoe", "jamba"}) {
+    const json::Errors errors = refusal(std::string(R"({"model_type": ")") + type + R"(", )" + sizes);
+    bool named = false;
+    for (const json::Error& error : errors)
+      named = named || error.pointer.find("experts") != std::string::npos;
+    EXPECT_TRUE(named) << type;
+  }
+}
+
 TEST(ModelReading, AlternatingLayersBecomeGroupsOfTheirKind) {
   EXPECT_EQ(group(network("gemma-2-9b"), "sliding-window layers")->layers, 21u);
   EXPECT_EQ(group(network("gemma-3-4b-pt"), "sliding-window layers")->layers, 29u);
