@@ -53,8 +53,8 @@ def request_of(run, args):
         rl["use_vllm"] = False
     if rl:
         request["rl"] = rl
-    if run["task"] == "sft" and "loss_type" in run["args"]:
-        request["training"]["loss_kernel"] = {"nll": "stock", "chunked_nll": "chunked_nll"}[run["args"]["loss_type"]]
+    if run["task"] == "sft" and "loss_type" in run["args"]:  # nll of TRL 1.15 on (trl/trainer/utils.py add_fused_lm_head)
+        request["training"]["loss_kernel"] = {"nll": "fused_lm_head"}[run["args"]["loss_type"]]
     return request
 
 
