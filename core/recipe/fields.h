@@ -43,8 +43,9 @@ struct Field {
   std::string_view needs = {};  ///< the field that must be given for this one to mean anything
 };
 
-/// Why a version is what it is where nobody says one.
-constexpr std::string_view newest_release = "the newest release this version of Plimsoll knows";
+/// Why a version is what it is where nobody says one, or the newest. There are rules of later releases too.
+constexpr std::string_view release_taken =
+    "the release taken where no number is given; say yours if it is another";
 
 /// In the order in which defaults are resolved: a field may look at those above it.
 std::span<const Field> field_table();

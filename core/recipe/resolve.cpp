@@ -201,7 +201,7 @@ Resolved resolve(const Request& given, const StackPreset& stack, const ModelTrai
     if (field.type == FieldType::version && found->second.is_string() &&
         means_the_newest(found->second.get_ref<const std::string&>())) {
       found->second = fixed_default(field);
-      resolved.assumptions.push_back({pointer, found->second, std::string(newest_release)});
+      resolved.assumptions.push_back({pointer, found->second, std::string(release_taken)});
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
