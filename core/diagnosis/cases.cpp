@@ -147,12 +147,12 @@ const Case the_cases[] = {
      .undo = without_dtype},
     {.id = "release_differs",
      .cause = "regression_in_library",
-     .title = "The two releases differ in what this run needs",
+     .title = "Another release fitted, which needs less for this run",
      .why = "Both are replayed, each with its own defaults.",
      .remedy = "Set what the newer release changed back in the configuration, or pin the one that fitted."},
     {.id = "release_same",
      .cause = "regression_in_library",
-     .title = "No difference between the two releases is known for this run",
+     .title = "Another release fitted, of which no difference in memory is known",
      .why = "Both are replayed, each with its own defaults, and come to the same.",
      .remedy =
          "Compare what came with the upgrade: pip list before and after, the configuration, the data; or "

@@ -93,7 +93,7 @@ const std::vector<Message>& messages() {
       {"After upgrading transformers from 4.46 to 4.48 my qlora of llama 3.1 8b at 8192 tokens no longer "
        "fits in "
        "24GB. same config",
-       {"Another release fitted."}},
+       {"Another release fitted"}},
       {"I set gradient_checkpointing=True but memory is the same as without. peft lora on a qwen2 7b, "
        "use_cache "
        "warning shows up",
