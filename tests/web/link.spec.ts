@@ -149,9 +149,9 @@ test.describe("the form of a link", () => {
         hf: { "/training/bf16": false },
       },
     };
-    const means = (request: Request) => {
+    const means = (request: Request): Request => {
       const decoded = decode(encode(request), frozen);
-      return decoded.kind === "request" ? decoded.request : decoded;
+      return decoded.kind === "request" ? decoded.request : {};
     };
     const optim = "adamw_torch";
     expect(means({ model: "gpt2", stack: "axolotl" })["training"]).toEqual({ max_length: 512, optim });
