@@ -104,6 +104,7 @@ void register_all() {
                       limits = wanting(body, {"limits"}), unrolled = wanting(body, {"timeline"}),
                       allocator = wanting(body, {"allocator"});
     add("report/" + name, [plain] { return report_text(plain, presets()); });
+    add("quick/" + name, [plain] { return quick_report_text(plain, presets()); });
     add("plans/" + name, [plans] { return report_text(plans, presets()); });
     add("advise/" + name, [plain] { return advise_text(plain, presets()); });
     add("limits/" + name, [limits] { return report_text(limits, presets()); });
