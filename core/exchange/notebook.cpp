@@ -87,14 +87,8 @@ bool is_notebook(std::string_view text) {
          text.find("\"cell_type\"") != std::string_view::npos;
 }
 
-Document read_notebook(std::string_view text) {
-  Document document;
-  document.language = Language::json;
-  const auto notebook = json::parse(text, document.errors);
-  if (!notebook || !document.errors.empty()) return document;
-  std::string code;
-  add_cells(*notebook, add_source, code);
-  document = read_python(code);
+Document read_cells(std::string code) {
+  Document document = read_python(code);
   if (document.errors.empty() && !sets_something(document.root)) {
     if (std::string command = command_in(code); !command.empty()) {
       document = read_shell(command);
@@ -102,6 +96,17 @@ Document read_notebook(std::string_view text) {
     }
   }
   document.code = std::move(code);
+  return document;
+}
+
+Document read_notebook(std::string_view text) {
+  Document document;
+  document.language = Language::json;
+  const auto notebook = json::parse(text, document.errors);
+  if (!notebook || !document.errors.empty()) return document;
+  std::string code;
+  add_cells(*notebook, add_source, code);
+  document = read_cells(std::move(code));
   if (document.card.empty()) document.card = card_of_runtime(at(*notebook, "metadata"));
   return document;
 }

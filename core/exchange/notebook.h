@@ -15,6 +15,8 @@ bool is_notebook(std::string_view text);
 /// The code cells joined, read as Python; or as a command line when they set nothing and a cell starts a
 /// program ("!swift sft --model ..."). `code` of the document is that text. Errors: those of json::parse.
 Document read_notebook(std::string_view text);
+/// The same of its code alone, as `code` of that document has it.
+Document read_cells(std::string code);
 
 /// What its code cells printed when they last ran, errors among it; "" where the JSON cannot be read.
 std::string notebook_outputs(std::string_view text);

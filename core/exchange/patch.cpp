@@ -1,5 +1,6 @@
 #include "core/exchange/patch.h"
 
+#include "core/exchange/notebook.h"
 #include "core/exchange/patcher.h"
 #include "core/exchange/render.h"
 #include "core/exchange/request_fields.h"
@@ -71,8 +72,9 @@ Patch patch_document(const Document& given, std::string_view text, const std::ve
   // Read again: a script may work out one setting from another, and a text that is not quite of its language
   // (a quote that never ends) may say something else with a line more. YAML is read again by whoever has its
   // parser.
-  if (given.language != Language::yaml && given.code.empty()) {
-    Import again = import_document(read_text(patch.text), patch.text);
+  if (given.language != Language::yaml) {
+    const bool cells = !given.code.empty();
+    Import again = import_document(cells ? read_cells(patch.text) : read_text(patch.text), patch.text);
     if (!again.errors.empty() || !patcher.keeps_what_it_said(again.request)) {
       patch.errors.push_back(unreadable_with_changes());
       return patch;

@@ -201,5 +201,19 @@ TEST(ExchangeNotebook, ALineThatIsAddedIsOneMoreLineOfItsCell) {
   EXPECT_TRUE(is_notebook(patch.text));
 }
 
+// `adafactor=True` wins over any optim: the line that was added would have changed nothing.
+TEST(Notebook, IsNotPatchedWhereItWouldStillSayWhatItSaid) {
+  const std::string text =
+      notebook({{"code",
+                 "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+                 "model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-3.2-1B\")\n"
+                 "args = TrainingArguments(output_dir=\"out\", adafactor=True)\n"
+                 "trainer = Trainer(model=model, args=args)\ntrainer.train()\n"}});
+  const Document document = read_notebook(text);
+  const Patch patch = patch_document(document, text_of(document, text), {{"/training/optim", "adamw_8bit"}});
+  ASSERT_EQ(patch.errors.size(), 1u);
+  EXPECT_EQ(patch.errors.front().code, "not_writable");
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange
