@@ -201,13 +201,15 @@ TEST(ExchangeNotebook, ALineThatIsAddedIsOneMoreLineOfItsCell) {
   EXPECT_TRUE(is_notebook(patch.text));
 }
 
-// `adafactor=True` wins over any optim: the line that was added would have changed nothing.
+// `adafactor=True` wins over the optim that was put before it: the line would have changed nothing.
 TEST(Notebook, IsNotPatchedWhereItWouldStillSayWhatItSaid) {
   const std::string text =
       notebook({{"code",
                  "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
                  "model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-3.2-1B\")\n"
-                 "args = TrainingArguments(output_dir=\"out\", adafactor=True)\n"
+                 "args = TrainingArguments(\n    output_dir=\"out\",\n"
+                 "    per_gpu_train_batch_size=2,\n    adafactor=True,\n"
+                 "    num_train_epochs=1,\n)\n"
                  "trainer = Trainer(model=model, args=args)\ntrainer.train()\n"}});
   const Document document = read_notebook(text);
   const Patch patch = patch_document(document, text_of(document, text), {{"/training/optim", "adamw_8bit"}});

@@ -71,7 +71,8 @@ TEST(NewerFamilies, AListOfCompressionsShorterThanTheLayersIsRefused) {
   json::Errors errors;
   const json::Json config = {{"model_type", "deepseek_v4"}, {"num_hidden_layers", 4},
                              {"hidden_size", 64},           {"num_attention_heads", 4},
-                             {"vocab_size", 100},           {"compress_ratios", {0, 4}}};
+                             {"vocab_size", 100},           {"compress_ratios", {0, 4}},
+                             {"n_routed_experts", 8}};
   EXPECT_FALSE(read_config(config, "short", "/model/config", errors));
   ASSERT_FALSE(errors.empty());
   EXPECT_EQ(errors.front().pointer, "/model/config/compress_ratios");
