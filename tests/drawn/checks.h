@@ -46,6 +46,8 @@ void lines_sum_to_totals(const Draw& draw);
 void readings_are_ordered(const Draw& draw);
 void larger_tiers_never_fit_less(const Draw& draw);
 void defaults_written_out_change_nothing(const Draw& draw);
+/// The request with the defaults written out that the report says it assumed.
+json::Json written_out(const Draw& draw);
 /// No number is NaN, infinite or beyond what is exact, and none is negative but differences.
 void numbers_are_sound(const Draw& draw);
 void numbers_are_sound(const Draw& draw, std::string_view what, const std::string& answer);

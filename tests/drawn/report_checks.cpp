@@ -201,12 +201,26 @@ void larger_tiers_never_fit_less(const Draw& draw) {
   }
 }
 
-// The same request with every default written out that the report says it assumed.
-void defaults_written_out_change_nothing(const Draw& draw) {
+namespace {
+
+// Axolotl hands packed rows to another kernel where a file names SDPA itself (core/memory/step/packed_rows.cpp).
+bool means_more_when_named(const Draw& draw, const std::string& pointer) {
+  return pointer == "/model_args/attn_implementation" && draw.request.value("stack", "") == "axolotl";
+}
+
+}  // namespace
+
+Json written_out(const Draw& draw) {
   Json request = draw.request;
   for (const Json& assumption : at(draw.report, "/assumptions")) {
-    request[Json::json_pointer(assumption.at("pointer").get<std::string>())] = assumption.at("value");
+    const auto pointer = assumption.at("pointer").get<std::string>();
+    if (!means_more_when_named(draw, pointer)) request[Json::json_pointer(pointer)] = assumption.at("value");
   }
+  return request;
+}
+
+void defaults_written_out_change_nothing(const Draw& draw) {
+  const Json request = written_out(draw);
   const Draw explicit_one = answered(draw.seed, request);
   ASSERT_TRUE(is_answered(explicit_one)) << explicit_one.answer.substr(0, 600) << said(draw);
   EXPECT_EQ(number(explicit_one.report, "/memory/peak/allocated"),
@@ -214,8 +228,8 @@ void defaults_written_out_change_nothing(const Draw& draw) {
       << said(draw) << explicit_one.text;
   EXPECT_EQ(at(explicit_one.report, "/memory/instants"), at(draw.report, "/memory/instants"))
       << said(draw) << explicit_one.text;
-  EXPECT_EQ(at(explicit_one.report, "/assumptions").size(), 0u)
-      << at(explicit_one.report, "/assumptions") << said(draw);
+  for (const Json& left : at(explicit_one.report, "/assumptions"))
+    EXPECT_TRUE(means_more_when_named(draw, left.at("pointer").get<std::string>())) << left << said(draw);
 }
 
 }  // namespace plimsoll::drawn

@@ -15,13 +15,6 @@ double number(const Draw& draw, const std::string& pointer) {
 }
 
 // With every default in writing: some follow the field that is changed.
-Json written_out(const Draw& draw) {
-  Json request = draw.request;
-  for (const Json& assumption : draw.report.at("assumptions"))
-    request[Json::json_pointer(assumption.at("pointer").get<std::string>())] = assumption.at("value");
-  return request;
-}
-
 // What is kept for the backward when the loss is known.
 double kept(const Draw& draw) {
   double bytes = 0;
