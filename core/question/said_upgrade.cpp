@@ -149,7 +149,7 @@ std::optional<run::Run> with_release(const run::Run& run, const std::string& poi
   if (pointer == "/versions/trl") given.values.emplace("/stack", "trl");
   given.values.emplace("/training/per_device_train_batch_size", 1);  // nobody said how many
   json::Errors ignored;
-  return run::read_quick_run(std::move(given), catalog, ignored);
+  return run::read_like(run, std::move(given), catalog, ignored);
 }
 
 }  // namespace

@@ -106,14 +106,19 @@ std::vector<Adjustment> taken_from_failure(const PastedCase& one, const Diagnosi
   }
   return out;
 }
+std::vector<Adjustment> versions_said(const PastedCase& one) {
+  std::vector<Adjustment> out;
+  for (const auto& [pointer, version] : one.versions)
+    out.push_back({pointer, version, "the text says so, or is as old"});
+  return out;
+}
 std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
   std::vector<Adjustment> out;
   const recipe::Values& values = one.given.values;
   if (values.count("/hardware/gpu") == 0 && !d.cards.empty()) {
     out.push_back({"/hardware/gpu", d.cards.front(), "the first card that reports such a capacity"});
   }
-  for (const auto& [pointer, version] : one.versions)
-    out.push_back({pointer, version, "the text says so, or is as old"});
+  for (Adjustment& said : versions_said(one)) out.push_back(std::move(said));
   for (Adjustment& taken : taken_from_failure(one, d)) out.push_back(std::move(taken));
   const bool foreign = std::any_of(d.evidence.begin(), d.evidence.end(), [](const diagnosis::Evidence& e) {
     return e.sign == diagnosis::Sign::foreign_process || e.sign == diagnosis::Sign::large_residual;
@@ -143,8 +148,9 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
 // The run with what its failure shows of it; nothing where that is the run as it was given.
 std::optional<run::Run> run_that_failed(const PastedCase& one, const Diagnosis& d, std::string_view request,
                                         const run::Catalog& catalog) {
-  const std::vector<Adjustment> shown = taken_from_failure(one, d);
+  std::vector<Adjustment> shown = taken_from_failure(one, d);
   if (!one.run || shown.empty()) return std::nullopt;
+  for (Adjustment& said : versions_said(one)) shown.push_back(std::move(said));
   json::Errors ignored;
   const std::string_view given = one.found_request.empty() ? request : one.found_request;
   return run::read_run(json::write(adjusted_request(given, shown)), catalog, ignored);

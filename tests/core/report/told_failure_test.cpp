@@ -37,6 +37,17 @@ TEST(ToldFailure, IsNotCompletedWhereTheTextSaysOtherwise) {
   EXPECT_EQ(found.at("request").at("training").at("gradient_checkpointing"), false);
 }
 
+TEST(ToldFailure, IsPricedOnceWithTheReleaseThatFailed) {
+  const Json found = diagnosed(
+      "QLoRA of Llama-3.1-8B, batch 2, 4096 tokens on a 4090 worked with transformers 4.50, since I upgraded to 4.54 it "
+      "fails:\n" +
+      std::string(logits));
+  EXPECT_EQ(found.at("request").at("versions").at("transformers"), "4.54");
+  char needed[32];
+  std::snprintf(needed, sizeof needed, "%.2f GiB", found.at("run").at("needed").get<double>() / gib);
+  EXPECT_THAT(found.at("causes").dump(), testing::HasSubstr(needed));
+}
+
 TEST(ToldFailure, IsMetFirstByAPlanWithTheRemedyOfItsCause) {
   const Json found = diagnosed("QLoRA of Llama-3.1-8B, rank 16, batch 4, length 4096, on an RTX 4090:\n" +
                                std::string(logits));
