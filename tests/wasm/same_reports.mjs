@@ -118,6 +118,28 @@ for (const list of ["models", "gpus"]) {
   const output = spawnSync(command, [list, "--json"], { encoding: "utf8", maxBuffer: 2 ** 30 }).stdout;
   compare(`plimsoll ${list}`, output.trimEnd(), plimsoll[list]());
 }
+// A module has no exceptions: what the command catches ends it. Published messages, and runs that are told in words.
+const told = [
+  "QLoRA of Llama-3.1-8B, batch 4, length 4096: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB.",
+  "LoRA of Qwen2.5-VL-7B on an A100 80GB at 4k",
+  "QLoRA of Llama 3.1 8B, batch 4, 4096 tokens, RTX 4090. I can't use Liger.",
+  "Full fine-tuning of Qwen3-8B worked with transformers 4.50 on an H100, since 4.54 it runs out of memory",
+  "largest batch for QLoRA of Llama 3.1 8B on a 4090 at 2048 tokens",
+];
+const messages = JSON.parse(readFileSync("tests/oom/messages.json", "utf8"));
+const texts = [
+  ...told,
+  ...messages.filter((_, index) => index % 8 === 0).map(({ error_text }) => error_text),
+];
+for (const text of texts) {
+  const output = spawnSync(command, ["diagnose", "-"], {
+    input: text,
+    encoding: "utf8",
+    maxBuffer: 2 ** 30,
+  }).stdout;
+  compare(`diagnosis of ${text.slice(0, 60)}`, output.trimEnd(), plimsoll.diagnose(text, "", ""));
+}
+console.log(`${texts.length} diagnoses were compared.`);
 // A list of requests that are all refused would compare equal and show nothing.
 const answered = good.filter((request) => JSON.parse(plimsoll.report(JSON.stringify(request))).ok).length;
 if (answered < good.length * 0.75) {
