@@ -256,34 +256,19 @@ std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& cata
 std::optional<WayOut> with_adapters(const run::Run& run, const Basis& basis, double usable) {
   const FixContext situation = situation_of(run);
   const std::vector<Level> levels = levels_of(adapters_instead_of_full, situation);
-  if (levels.empty() || locked(run, "/quantization")) return std::nullopt;
+  if (levels.empty()) return std::nullopt;
   recipe::Values changes = levels.front().changes;
-  struct Attempt {
-    const char* name;
-    recipe::Values further;
-  };
-  const recipe::Training& t = run.resolved.recipe.training;
-  const std::vector<Level> fused = levels_of(fused_loss, situation);
-  const Attempt attempts[] = {
-      {"LoRA", {}},
-      {"LoRA", {{"/training/gradient_checkpointing", true}}},
-      {"QLoRA",
-       {{"/quantization/load_in_4bit", true},
-        {"/quantization/bnb_4bit_quant_type", "nf4"},
-        {"/quantization/bnb_4bit_use_double_quant", true}}},
-      {"QLoRA",
-       {{"/training/per_device_train_batch_size", uint64_t{1}},
-        {"/training/gradient_accumulation_steps",
-         t.per_device_train_batch_size * t.gradient_accumulation_steps}}},
-      {"QLoRA", fused.empty() ? recipe::Values() : fused.front().changes},
-  };
-  for (const Attempt& attempt : attempts) {
-    for (const auto& [pointer, value] : attempt.further) changes[pointer] = value;
+  const Fix* const further[] = {nullptr, &gradient_checkpointing, &nf4, &micro_batch, &fused_loss};
+  for (const Fix* fix : further) {
+    const std::vector<Level> more = fix == nullptr ? std::vector<Level>(1) : levels_of(*fix, situation);
+    if (more.empty()) continue;
+    for (const auto& [pointer, value] : more.back().changes) changes[pointer] = value;
     if (recipe::moves_locked(changes, run.resolved.recipe.locks)) return std::nullopt;
     const std::optional<Changed> changed = change_that_fits(basis, changes, usable);
     if (!changed) continue;
     WayOut way{.id = "with_adapters", .title = "Adapters instead of all weights"};
-    way.name = std::string(attempt.name) + ", rank 16";
+    const bool four_bits = changes.count("/quantization/load_in_4bit") != 0;
+    way.name = (four_bits ? "QLoRA, rank " : "LoRA, rank ") + json::write(changes.at("/peft/r"));
     way.changes = changes;
     way.high = changed->price.sizes.high;
     way.time_factor = factor(changed->price.seconds, seconds_on(run, basis.time_gpu));

@@ -159,9 +159,10 @@ void add_scores(const Size& tried, double heads_each, const Facts& facts, std::v
   }
 }
 
-bool is_power_of_two(double count) {
+// What is left of a whole number without its factors of two.
+double odd_part(double count) {
   while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
-  return count == 1;
+  return count;
 }
 
 // Logits of the vocabularies that are known, where their tokens come out exact. Small requests are those of
@@ -181,7 +182,7 @@ void add_known_logits(const Size& tried, const Situation& situation, std::vector
   }
   if (small)
     std::erase_if(
-        out, [](const Product& one) { return one.tokens < fewest_of_small || !is_power_of_two(one.tokens); });
+        out, [](const Product& one) { return one.tokens < fewest_of_small || odd_part(one.tokens) != 1; });
 }
 
 // Hidden width and MLP of models that are trained most (their config.json).
@@ -193,10 +194,7 @@ constexpr UsualShape usual_shapes[] = {{4096, 14336, "Llama-3.1-8B"}, {3584, 189
                                        {4096, 11008, "Llama-2-7B"},   {5120, 13824, "Llama-2-13B"},
                                        {5120, 27648, "Qwen2.5-32B"},  {8192, 28672, "Llama-3.1-70B"}};
 
-bool is_round(double tokens) {
-  while (tokens >= 2 && std::fmod(tokens, 2) == 0) tokens /= 2;
-  return tokens == 1 || tokens == 3;
-}
+bool is_round(double tokens) { return odd_part(tokens) == 1 || odd_part(tokens) == 3; }
 
 // Where no model is known: a size is a weight of a usual shape, or the MLP's values of a round number of tokens.
 void add_usual(Size tried, std::vector<Product>& out) {

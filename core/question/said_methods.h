@@ -24,6 +24,7 @@ EightBits eight_bits(const SaidWords& words);
 /// Whether the word at `at` is meant, and not denied.
 bool affirms_at(const SaidWords& words, std::size_t at);
 
+/// A word as it was typed: "Sophia" of "sophia".
 std::string_view as_written(const diagnosis::Text& text, const SaidWord& word);
 
 void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out);

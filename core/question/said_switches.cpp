@@ -23,24 +23,14 @@ const std::vector<Words>& switches() {
         {"packing", "/training/packing", true},
         {.phrase = "unsloth", .pointer = "/stack", .value = "unsloth", .package = true},
         {.phrase = "liger", .pointer = "/training/use_liger_kernel", .value = true, .package = true},
-        {.phrase = "flash attention",
-         .pointer = "/model_args/attn_implementation",
-         .value = "flash_attention_2",
-         .package = true},
-        {.phrase = "flash attn",
-         .pointer = "/model_args/attn_implementation",
-         .value = "flash_attention_2",
-         .package = true},
-        {.phrase = "fa2",
-         .pointer = "/model_args/attn_implementation",
-         .value = "flash_attention_2",
-         .package = true},
-        {.phrase = "flash attention 2",
-         .pointer = "/model_args/attn_implementation",
-         .value = "flash_attention_2",
-         .package = true},
         {"gc", "/training/gradient_checkpointing", true, true},
     };
+    for (const std::string_view phrase : {"flash attention", "flash attn", "fa2", "flash attention 2"}) {
+      out.push_back({.phrase = phrase,
+                     .pointer = "/model_args/attn_implementation",
+                     .value = "flash_attention_2",
+                     .package = true});
+    }
     for (const SaidPhrase& one : phrases_of(Means::checkpointing))
       out.push_back({one.phrase, "/training/gradient_checkpointing", true});
     return out;

@@ -15,7 +15,6 @@ constexpr std::size_t most_asking_words = 60;  ///< words that a person asks in
 
 void read_switches(const SaidWords& words, SaidRequest& out);
 
-/// A word as it was typed: "Sophia" of "sophia".
 /// "Will flash attention help?", "lohnt sich", "有用吗": with it and without is asked for.
 bool asks_what_it_brings(const SaidWords& words);
 

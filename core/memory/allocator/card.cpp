@@ -39,7 +39,11 @@ bool needs_at_most(const Card& card, const ReplayedRun& run, double usable) {
   const Instant& peak = run.replay.at_peak();
   if (!is_simulated(card, run) || !in_trace(peak.phase)) return false;
   // Before the first step less is held than is needed in all.
-  if (peak.phase < Phase::forward) return simulated_sizes(card, run).needed <= usable;
+  if (peak.phase < Phase::forward) {
+    Card there = card;
+    there.usable = usable;
+    return simulated_sizes(there, run).needed <= usable;
+  }
   const double most = usable - peak.outside - static_cast<double>(card.context.typical);
   if (most < peak.live.total()) return false;
   const auto suffices = static_cast<uint64_t>(most);
