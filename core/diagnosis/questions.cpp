@@ -192,7 +192,7 @@ Question possible(const Question& question, const TextReading& r) {
 // The choices that are expected most often, and the open ones.
 Question shortened(const Question& question, const std::vector<Named>& named,
                    const std::vector<double>& shares) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t most = 7;
   constexpr double least = 0.005;
   std::vector<std::pair<double, const Choice*>> expected;
   for (const Choice& choice : question.choices) {

@@ -48,7 +48,7 @@ std::vector<Answer> read_answers(std::string_view text);
 double log_share(const Question& question, const Choice& choice, std::string_view cause);
 
 /// The question that is expected to make the causes surest; null where one cause is sure enough, where no
-/// question divides them, or where two were answered. It has the likeliest of its choices, at most five, and an
+/// question divides them, or where two were answered. It has the likeliest of its choices, at most seven, and an
 /// open one. `named` are all causes, by `score`.
 std::shared_ptr<const Question> question_for(const std::vector<Named>& named,
                                              const std::vector<Answer>& answered, const TextReading& reading);
