@@ -167,8 +167,8 @@ double usable_of(const run::Run& run, const Diagnosis& d) {
 }
 
 // What gets a run past the failure, on the card that failed and with what other programs leave of it.
-void write_plans(Writer& out, const run::Run* run, double usable, std::span<const std::string_view> remedies,
-                 const run::Catalog& catalog) {
+void write_diagnosed_plans(Writer& out, const run::Run* run, double usable,
+                           std::span<const std::string_view> remedies, const run::Catalog& catalog) {
   out.key("plans");
   if (run == nullptr || usable <= 0) {
     out.open_array();
@@ -176,7 +176,7 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
     return;
   }
   advice::Advisor advisor(*run, catalog);
-  report::write_plans(out, advisor, usable, remedies);
+  write_plans(out, advisor, usable, remedies);
   out.key("blocked");
   write_blocked(out, advisor, usable);
   // What the plans take is what costs least; the remedy of the cause named is offered in any case.
@@ -193,12 +193,12 @@ void write_ways_out(Writer& out, const PastedCase& one, const run::Run* run, con
     const question::Way& way = answers.ways.front();
     json::Errors ignored;
     const std::optional<run::Run> said = run::read_run(json::write(way.request), catalog, ignored);
-    return write_plans(out, said && (way.verdict != "fits" || !remedies.empty()) ? &*said : nullptr,
-                       way.usable, remedies, catalog);
+    return write_diagnosed_plans(out, said && (way.verdict != "fits" || !remedies.empty()) ? &*said : nullptr,
+                                 way.usable, remedies, catalog);
   }
   const bool priced =
       run != nullptr && is_told(one) && one.left_out.empty() && diagnosis::is_helped_on_the_card(d.reading);
-  write_plans(out, priced ? run : nullptr, priced ? usable_of(*run, d) : 0, remedies, catalog);
+  write_diagnosed_plans(out, priced ? run : nullptr, priced ? usable_of(*run, d) : 0, remedies, catalog);
 }
 
 void write_run(Writer& out, const PastedCase& one, const run::Run* run, const Diagnosis& d,

@@ -19,7 +19,7 @@ namespace plimsoll::drawn {
 namespace {
 
 constexpr uint64_t blocks = 16;
-constexpr uint64_t usual_draws = 800;
+constexpr uint64_t usual_draws = 500;
 
 // Told when the process dies on it.
 volatile uint64_t at_work = 0;

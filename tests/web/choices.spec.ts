@@ -91,12 +91,15 @@ function click(
 const one = (pointer: string, value: string): Edit[] => [{ pointer, value }];
 const pick = <Value>(list: Value[], index: number): Value => list[index % list.length]!;
 
+/** By day a fifth of them, each day the same; ./dev test --whole: all. */
+const EVERY = process.env["PLIMSOLL_WHOLE"] ? 1 : 5;
+
 test("every model with every method, optimizers and cards in turn: no error from clicks alone", async () => {
   const core = await openCore();
   const wrong: string[] = [];
   let clicks = 0;
   let turn = 0;
-  for (const model of core.models) {
+  for (const model of core.models.filter((_, index) => index % EVERY === 0)) {
     for (const method of METHODS) {
       let state: State = { request: pick(core.scenarios, turn).request, example: true };
       const optimizer = pick(core.optimizers, turn);
@@ -120,7 +123,7 @@ test("every model with every method, optimizers and cards in turn: no error from
   test.info().annotations.push({ type: "clicks", description: String(clicks) });
   console.log(`${clicks} clicks on ${core.models.length} models, ${wrong.length} errors`);
   expect(wrong).toEqual([]);
-  expect(clicks).toBeGreaterThan(6000);
+  expect(clicks).toBeGreaterThan(6000 / EVERY);
 });
 
 test("walks of clicks from every example that is gone on from: no error", async () => {
@@ -132,7 +135,7 @@ test("walks of clicks from every example that is gone on from: no error", async 
     seed = (seed * 48271) % 2147483647;
     return seed % count;
   };
-  for (let walk = 0; walk < 400; ++walk) {
+  for (let walk = 0; walk < 400 / EVERY; ++walk) {
     // "Edit this example": its own fields stay, and are what has to give way.
     let state: State = { request: pick(core.scenarios, walk).request, example: false };
     for (let step = 0; step < 8; ++step) {

@@ -165,24 +165,29 @@ struct Process {
   }
 };
 
-Unrolled unroll_at(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-                   double length) {
-  recipe::Recipe changed = recipe;
-  changed.training.max_length = static_cast<uint64_t>(length);
-  changed.data.longest_length = 0;
-  return unroll(network, changed, machine);
-}
-
-// Runs of the lengths that the run meets, the first one whole.
-std::vector<Unrolled> unroll_met(const model::Architecture& network, const recipe::Recipe& recipe,
-                                 const Machine& machine) {
+// Runs of the lengths that the run meets: the first one whole, of the others a later step.
+struct Met {
   std::vector<Unrolled> runs;
-  if (recipe.vision.images_per_sample == 0 && recipe.training.max_steps != 1) {
-    for (const double length : met_lengths(recipe))
-      runs.push_back(unroll_at(network, recipe, machine, length));
+  std::vector<std::size_t> order;  // of their steps, one after another
+};
+
+Met unroll_met(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
+  std::vector<double> lengths;
+  if (recipe.vision.images_per_sample == 0 && recipe.training.max_steps != 1) lengths = met_lengths(recipe);
+  if (lengths.empty()) return {{unroll(network, recipe, machine)}, {0}};
+  Met met;
+  std::vector<double> unrolled;
+  for (const double length : lengths) {
+    const auto known = std::find(unrolled.begin(), unrolled.end(), length);
+    met.order.push_back(static_cast<std::size_t>(known - unrolled.begin()));
+    if (known != unrolled.end()) continue;
+    recipe::Recipe changed = recipe;
+    changed.training.max_length = static_cast<uint64_t>(length);
+    changed.data.longest_length = 0;
+    met.runs.push_back(unroll(network, changed, machine, unrolled.empty() ? Steps::both : Steps::later));
+    unrolled.push_back(length);
   }
-  if (runs.empty()) runs.push_back(unroll(network, recipe, machine));
-  return runs;
+  return met;
 }
 
 // What decides how a list is played: two that differ come to one number once in 2^64.
@@ -216,9 +221,10 @@ void add(Hash& hash, const AllocatorRun& how) {
 // The lengths that a run meets, played one after another.
 class Played {
  public:
-  Played(std::vector<Unrolled> runs, ReserveMemo* memo) : runs_(std::move(runs)), memo_(memo) {
+  Played(Met met, ReserveMemo* memo) : met_(std::move(met)), memo_(memo) {
     if (memo_ == nullptr) return;
-    for (const Unrolled& run : runs_) add(lists_, run);
+    for (const Unrolled& run : met_.runs) add(lists_, run);
+    for (const std::size_t run : met_.order) lists_.add(static_cast<uint64_t>(run));
   }
 
   Reserve operator()(const AllocatorRun& how) const {
@@ -257,13 +263,14 @@ class Played {
     memo_->emplace(key, played);
   }
   Reserve play(const AllocatorRun& how) const {
-    Process process(runs_.front(), how);
-    bool ended = process.from_load(runs_.front());
-    for (std::size_t i = 1; i < runs_.size() && ended; ++i) ended = process.one_step(runs_[i]);
+    Process process(met_.runs.front(), how);
+    bool ended = process.from_load(met_.runs.front());
+    for (std::size_t i = 1; i < met_.order.size() && ended; ++i)
+      ended = process.one_step(met_.runs[met_.order[i]]);
     return process.finish(ended);
   }
 
-  std::vector<Unrolled> runs_;
+  Met met_;
   ReserveMemo* memo_;
   Hash lists_;
 };
