@@ -89,12 +89,17 @@ void agree(const std::vector<Named>& causes, FailurePhase frame, std::vector<Pro
                         [tensor](const Product& one) { return !one.beyond && one.tensor == tensor; });
 }
 
-// Whoever tells two releases apart says it, if in words that nothing else reads.
-void add_upgrade(const Situation& situation, std::vector<Evidence>& evidence) {
+// Whoever tells two releases apart says it, if in words that nothing else reads. Where neither needs more than the
+// other and the figures show what fills the card, the update only says since when.
+void add_upgrade(const Situation& situation, const Rerun& rerun, std::vector<Evidence>& evidence) {
+  constexpr double only_since_when = 0.1;
   const bool told = std::any_of(evidence.begin(), evidence.end(),
                                 [](const Evidence& e) { return e.sign == Sign::after_update; });
   if (!situation.upgrade.empty() && !told)
     evidence.push_back({Sign::after_update, "Two releases of a library are told apart.", 0.5});
+  if (situation.upgrade_case != "release_same" || rerun.cause.empty()) return;
+  for (Evidence& e : evidence)
+    if (e.sign == Sign::after_update) e.strength *= only_since_when;
 }
 
 }  // namespace
@@ -139,7 +144,7 @@ Diagnosis diagnose(const Situation& situation) {
   if (r.messages.empty() && r.table.cards.empty()) return d;
   r.rerun = play_again(situation, r);
   d.evidence = collect(r, situation);
-  add_upgrade(situation, d.evidence);
+  add_upgrade(situation, r.rerun, d.evidence);
   for (Evidence& e : d.evidence) {
     // That the machine ran out is read from prose as well.
     if (spoken && e.sign == Sign::says_host) e.strength = most_strength;

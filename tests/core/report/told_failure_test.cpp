@@ -48,6 +48,18 @@ TEST(ToldFailure, IsPricedOnceWithTheReleaseThatFailed) {
   EXPECT_THAT(found.at("causes").dump(), testing::HasSubstr(needed));
 }
 
+TEST(ToldFailure, OfAnUpgradeThatChangesNothingIsExplainedByWhatItsFiguresShow) {
+  const std::string text =
+      "After upgrading transformers from 4.50 to 4.54 my QLoRA run of Llama-3.1-8B (batch 4, length 4096, A100 80GB) "
+      "dies:\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 0 has a total capacity of "
+      "79.25 GiB of which 5.38 GiB is free. Of the allocated memory 71.00 GiB is allocated by PyTorch, and 1.20 GiB is "
+      "reserved by PyTorch but unallocated.";
+  const Json found = diagnosed(text);
+  EXPECT_EQ(found.at("causes").front().at("id"), "logits_peak");
+  EXPECT_EQ(found.at("causes").at(1).at("id"), "regression_in_library")
+      << "since when it fails is not forgotten";
+}
+
 TEST(ToldFailure, IsMetFirstByAPlanWithTheRemedyOfItsCause) {
   const Json found = diagnosed("QLoRA of Llama-3.1-8B, rank 16, batch 4, length 4096, on an RTX 4090:\n" +
                                std::string(logits));
