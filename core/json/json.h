@@ -35,6 +35,7 @@ struct Error {
   std::string pointer;
   std::string message;
   std::string allowed;
+  bool operator==(const Error&) const = default;
 };
 using Errors = std::vector<Error>;
 

@@ -1,5 +1,7 @@
 #include "core/report/heading.h"
 
+#include <algorithm>
+
 #include "core/report/report.h"
 #include "core/run/notes.h"
 
@@ -10,7 +12,9 @@ using json::Writer;
 
 void write_errors(Writer& out, const Errors& errors) {
   out.open_array();
-  for (const json::Error& error : errors) {
+  for (auto at = errors.begin(); at != errors.end(); ++at) {
+    const json::Error& error = *at;
+    if (std::find(errors.begin(), at, error) != at) continue;  // of a text that is read in several ways
     out.open_object();
     out.field("code", error.code);
     out.field("pointer", error.pointer);

@@ -60,6 +60,13 @@ TEST(ToldFailure, OfAnUpgradeThatChangesNothingIsExplainedByWhatItsFiguresShow) 
       << "since when it fails is not forgotten";
 }
 
+TEST(ToldFailure, SaysOnceWhatIsWrongWithItsRun) {
+  const Json found =
+      diagnosed("QLoRA of Llama-3.1-8B, batch 99999999999999999999999 at 4096 tokens on an RTX 4090");
+  ASSERT_FALSE(found.at("errors").empty());
+  EXPECT_EQ(found.at("errors").size(), 1U) << found.at("errors").dump();
+}
+
 TEST(ToldFailure, IsMetFirstByAPlanWithTheRemedyOfItsCause) {
   const Json found = diagnosed("QLoRA of Llama-3.1-8B, rank 16, batch 4, length 4096, on an RTX 4090:\n" +
                                std::string(logits));
