@@ -17,6 +17,7 @@
 #include "core/exchange/placeholder.h"
 #include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::exchange {
 
@@ -179,6 +180,15 @@ std::vector<run::Missing> not_evaluated(const Reading& reading) {
   return missing;
 }
 
+// Files say the length at which TRL up to 0.28 cut prompts; of a preference a request says how long they are.
+void forget_cap_on_prompts(Reading& reading) {
+  const auto named = reading.values.find("/task");
+  if (named == reading.values.end() || !named->second.is_string() || reading.format.id == "request") return;
+  const recipe::Task* task = recipe::find_task(named->second.get_ref<const std::string&>());
+  if (task != nullptr && task->preference)
+    reading.drop("/rl/max_prompt_length", "prompts are cut there: how long they are it does not say");
+}
+
 size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
   size_t count = 0;
   while (!marks.empty()) {
@@ -320,6 +330,7 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
   }
   finish_sequence_parallel(reading);
   ask_for_placeholder(reading);
+  forget_cap_on_prompts(reading);
   if (!reading.errors.empty()) {
     import.errors = std::move(reading.errors);
     import.findings = std::move(reading.findings);

@@ -318,7 +318,7 @@ constexpr Field table[] = {
      .what = "Longest completion in tokens: only these have logits in training."},
     {.pointer = "/rl/max_prompt_length", .type = FieldType::count, .low = 1, .high = 16777216,
      .set = [](Recipe& r, const Json& v) { put(r.rl.max_prompt_length, v); }, .rule = default_prompt_length,
-     .what = "Longest prompt in tokens."},
+     .what = "Longest prompt in tokens; of DPO and KTO, how many tokens of the longest sample are its prompt."},
     {.pointer = "/rl/temperature", .type = FieldType::number, .low = 0, .high = 100,
      .set = [](Recipe& r, const Json& v) { put(r.rl.temperature, v); }, .rule = default_temperature,
      .what = "Sampling temperature, by which the logits are divided; changes nothing in memory."},

@@ -62,6 +62,7 @@ def task_of(draw, request, task):
                          "max_prompt_length": 64}
     if task == "dpo":
         training["per_device_train_batch_size"] = max(1, training["per_device_train_batch_size"] // 2)
+        request["rl"] = {"max_prompt_length": 8}
 
 
 def data_of(draw, request, task):

@@ -181,6 +181,8 @@ def request_of(draw):
         training["per_device_train_batch_size"] = size = draw.choice((2, 4))
         length = training["max_length"]
         request["rl"] = {"beta": 0.0, "num_generations": size, "max_completion_length": length - length // 4, "max_prompt_length": length // 4}
+    if task in ("dpo", "kto"):  # whose prompts carry no label
+        request["rl"] = {"max_prompt_length": draw.choice((8, training["max_length"] // 4, training["max_length"] // 2))}
     checkpointed = {None: "", False: ", checkpointed", True: ", checkpointed reentrant"}[checkpointing]
     more = "".join(f", {word}" for word, said in (("packed", training["packing"]), ("padded", training["padded_batches"]),
                                                   ("evaluated", training["eval_strategy"] != "no")) if said)

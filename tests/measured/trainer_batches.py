@@ -94,10 +94,11 @@ def text_batch(request, size, number):
     return batch
 
 
-def preference_rows(task, length, count, packed):
-    """Rows of that length. A preference's prompt is short: a request says nothing of it, and all tokens count as labelled.
-    The tokenizer adds an end where the trainer asks for one."""
-    prompt = length // 4 if task in ("grpo", "rloo") else 8
+def preference_rows(request, count):
+    """Rows as long as the request says, and their prompts, of which TRL scores no token. The tokenizer adds an end where the
+    trainer asks for one."""
+    task, length = request["task"], request["training"]["max_length"]
+    prompt = request.get("rl", {}).get("max_prompt_length", 8)
     answer = length - prompt
     if task == "dpo":
         return {"prompt": [words(prompt)] * count, "chosen": [" " + words(answer - 1, 3)] * count,
@@ -112,6 +113,7 @@ def preference_rows(task, length, count, packed):
         return {"chosen": [words(length - 1, 3)] * count, "rejected": [words(length - 1, 7)] * count}
     if task in ("grpo", "rloo"):
         return {"prompt": [words(prompt)] * count}
+    packed = request["training"]["packing"]
     return {"input_ids": [[5] * (length // 4)] * 8 * count if packed else [[5] * length] * count}
 
 

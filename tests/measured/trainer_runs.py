@@ -233,7 +233,7 @@ def run_trl(request, recorder, steps, modes, given=True):
     if task == "sft":
         arguments["packing"] = training["packing"]
     count = max(8, 4 * size, steps * size * training["gradient_accumulation_steps"])
-    rows = datasets.Dataset.from_dict(trainer_batches.preference_rows(task, length, count, training["packing"]))
+    rows = datasets.Dataset.from_dict(trainer_batches.preference_rows(request, count))
     more = {"reward_funcs": lambda completions, **kwargs: [0.0] * len(completions)} if task in ONLINE else {}
     if task == "sft":
         more["compute_metrics"] = metrics_of(request)

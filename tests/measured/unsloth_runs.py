@@ -70,7 +70,7 @@ def run(request, recorder, steps):
     if task == "sft":
         arguments["packing"] = training["packing"]
     count = steps * training["gradient_accumulation_steps"]
-    rows = datasets.Dataset.from_dict(trainer_batches.preference_rows(task, length, max(8, size * count), training["packing"]))
+    rows = datasets.Dataset.from_dict(trainer_batches.preference_rows(request, max(8, size * count)))
     more = {"reward_funcs": lambda completions, **kwargs: [0.0] * len(completions)} if task in trainer_runs.ONLINE else {}
     with tempfile.TemporaryDirectory() as out:
         arguments = config(output_dir=out, max_steps=steps, **trainer_runs.PLAIN, **arguments)

@@ -1,6 +1,7 @@
 #include "core/memory/step/head_program.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/unsloth_loss.h"
@@ -10,6 +11,8 @@
 namespace plimsoll::memory {
 
 namespace {
+
+constexpr std::string_view fused_head = "fused_lm_head";
 
 const model::Linear* head_of(const model::Architecture& network, const model::Stack** owner) {
   for (const model::Stack& stack : network.stacks) {
@@ -21,6 +24,14 @@ const model::Linear* head_of(const model::Architecture& network, const model::St
     }
   }
   return nullptr;
+}
+
+// TRL's fused head scores the positions whose next token carries a label: of preferences and completions not the
+// prompt, and never what nothing stands before. Virtual tokens carry none, but stand before the first one that does.
+double labelled_tokens(const recipe::Recipe& r, const recipe::Task& task, double length) {
+  if (task.online) return static_cast<double>(r.rl.max_completion_length);
+  const double prompt = task.preference ? static_cast<double>(r.rl.max_prompt_length) : 0;
+  return std::max(1.0, length - std::max(1.0, prompt + prompt_tokens(r)));
 }
 
 // What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
@@ -115,6 +126,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.kv_bytes = stage.kv_bytes;
   if (h.kernel == "unsloth_fused") h.chunks = chunks_of(plan, h);
   if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
+  if (h.kernel == fused_head) h.scoring.tokens = labelled_tokens(r, *plan.task, h.layer.length);
   return h;
 }
 

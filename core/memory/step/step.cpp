@@ -324,7 +324,8 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     composer.without_graph(stage);
   }
   HeadProgram head = make_head(plan, last, stage);
-  head.scoring.tokens = asked.scored;
+  // Of the loss that scores labels alone, make_head has counted them.
+  if (asked.scored > 0 || head.kernel != "fused_lm_head") head.scoring.tokens = asked.scored;
   head.scoring.entropy = false;
   Snapshot end = replay_head_without_grad(head);
   if (asked.hidden_states) {

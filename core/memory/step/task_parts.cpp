@@ -50,7 +50,8 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
   const bool old = recipe::reads_old_log_probs(r);
   parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
   if (!parts.scores) return;
-  const double scored = task.online ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
+  const bool labels = r.training.loss_kernel == "fused_lm_head";  // counted where the head is made
+  const double scored = task.online && !labels ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
   parts.score =
       replay_without_grad(plan, plan.rows, r.row_length(),
                           {.scored = scored, .hidden_states = keeps_hidden_states(plan), .reference = !old});

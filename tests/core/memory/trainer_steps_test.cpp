@@ -91,9 +91,9 @@ struct Seed {
   double median, of_95_percent, farthest;
 };
 constexpr Seed seeds[] = {
-    {"trainer_steps.json", 59, 0.002, 0.03, 0.04},  // high: prompts of preferences, as in three more
+    {"trainer_steps.json", 59, 0.001, 0.01, 0.032},  // high: Falcon, which SDPA's math kernel serves
     {"trainer_steps_held.json", 31, 0.002, 0.01, 0.01},
-    {"trainer_steps_third.json", 47, 0.002, 0.035, 0.05},
+    {"trainer_steps_third.json", 47, 0.001, 0.012, 0.016},
     {"trainer_steps_fourth.json", 40, 0.003, 0.03, 0.04},
     {"trainer_steps_fifth.json", 40, 0.001, 0.02, 0.02},
     {"trainer_steps_sixth.json", 20, 0.001, 0.01, 0.01},
@@ -102,7 +102,7 @@ constexpr Seed seeds[] = {
     {"trainer_steps_ninth.json", 20, 0.002, 0.02, 0.02},
     {"trainer_steps_tenth.json", 19, 0.002, 0.015, 0.015},
     {"trainer_steps_eleventh.json", 19, 0.001, 0.005, 0.005},
-    {"trainer_steps_twelfth.json", 60, 0.002, 0.0202, 0.03},  // which nobody has looked at
+    {"trainer_steps_twelfth.json", 60, 0.002, 0.0222, 0.03},  // low: gpt-oss under DPO
     {"trainer_steps_scans.json", 24, 0.009, 0.02,
      0.022},  // state-space layers in PyTorch, the last eight blind
     {"trainer_steps_tokens.json", 8, 0.001, 0.051, 0.051},  // PEFT's trainable_token_indices
@@ -232,6 +232,15 @@ TEST(TrainerSteps, OfQwen25VlKeepTheNormBehindItsTower) {
 // 2.1 % were missing: the Trainer collects the encoder's states too.
 TEST(TrainerSteps, OfT5CollectTheStatesOfItsEncoderInAnEvaluation) {
   EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "4")), 0.003);
+}
+
+// 2.5 to 4.5 % were too much: a prompt has no label, and TRL's fused head scores what has one.
+TEST(TrainerSteps, OfPreferencesScoreNoPrompts) {
+  EXPECT_LT(std::abs(error_of("trainer_steps.json", "47")), 0.001);
+  EXPECT_LT(std::abs(error_of("trainer_steps.json", "12")), 0.001);
+  EXPECT_LT(std::abs(error_of("trainer_steps_third.json", "8")), 0.001);
+  EXPECT_LT(std::abs(error_of("trainer_steps_third.json", "15")), 0.001);
+  EXPECT_LT(std::abs(error_of("trainer_steps_third.json", "24")), 0.001);
 }
 
 // 3.9 % were too much: PEFT switches the adapters off while the reference scores.
