@@ -16,18 +16,19 @@ Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w)
     // Autocast caches the cast of a leaf that requires a gradient until its context ends; any other cast dies
     // with its last user.
     weight_cast = w.trainable ? tape.cached(weights, 2) : tape.make(weights, 2, Component::autocast);
+    // A node of its own: the fp32 gradient is made when what the product kept, and its own gradient, are gone.
+    if (w.trainable) tape.record_unread(weight_cast, {}, {weight_gradient(weights * w.size)}, true);
   }
   if (input.needs_grad() || w.trainable) tape.about_to_save();
   Tensor out = tape.make(rows * w.out, input.size(), Component::transient);
   const double bias = w.bias ? w.out * w.copies : 0;
-  const double gradient_16 = w.trainable && weight_is_cast ? weights * 2 : 0;
-  const double gradient_own = w.trainable ? (weights + bias) * w.size : 0;
+  const double gradient_own = w.trainable ? ((weight_is_cast ? 0 : weights) + bias) * w.size : 0;
   const Tensor kept_weight = input.needs_grad() ? weight_cast : Tensor();
   const Tensor kept_input = w.trainable ? input : Tensor();
   const double input_bytes = input.bytes();
   if (weight_is_cast) {
-    tape.record(out, {input}, {kept_input, kept_weight},
-                {temporary(gradient_16), gradient(0, input_bytes), weight_gradient(gradient_own)},
+    tape.record(out, {input, weight_cast}, {kept_input, kept_weight},
+                {gradient(1, weights * 2), gradient(0, input_bytes), weight_gradient(gradient_own)},
                 w.trainable);
   } else {
     tape.record(out, {input}, {kept_input}, {weight_gradient(gradient_own), gradient(0, input_bytes)},

@@ -106,9 +106,9 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
 }
 
 void Tape::record_unread(const Tensor& output, std::initializer_list<Tensor> inputs,
-                         std::initializer_list<Step> steps) {
+                         std::initializer_list<Step> steps, bool owns_weights) {
   const std::size_t nodes = nodes_.size();
-  record(output, inputs, {}, steps);
+  record(output, inputs, {}, steps, owns_weights);
   if (nodes_.size() > nodes) nodes_.back().reads = false;
 }
 

@@ -174,7 +174,7 @@ class Tape {
 
   /// The same for an operation whose backward reads nothing it kept: a sum, a cast, a product with a number.
   void record_unread(const Tensor& output, std::initializer_list<Tensor> inputs,
-                     std::initializer_list<Step> steps);
+                     std::initializer_list<Step> steps, bool owns_weights = false);
   /// Said before an operation makes its result, when it keeps its inputs alone: autograd takes them before
   /// the kernel runs, and recomputation that needs nothing later ends there.
   void about_to_save() {

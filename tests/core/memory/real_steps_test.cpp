@@ -104,11 +104,12 @@ std::vector<double> errors_of(std::string_view name, double farthest) {
   return errors;
 }
 
-// The farthest: one token-wide tensor or two at a moment beside the one that was modelled.
+// The farthest is Apertus, of whose activation autocast keeps more. Full fine-tuning of most families under autocast was
+// 0.8 to 1.8 % too high while the fp32 gradients of its weights met their casts.
 TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
-  const std::vector<double> errors = errors_of("real_steps.json", 0.045);
+  const std::vector<double> errors = errors_of("real_steps.json", 0.048);
   ASSERT_GE(errors.size(), 145U);
-  EXPECT_LT(errors[errors.size() / 2], 0.003);
+  EXPECT_LT(errors[errors.size() / 2], 0.0003);
 }
 
 // PEFT's methods on six layers of Llama, without prefix tuning: its keys ask for a mask, which that program's

@@ -51,6 +51,8 @@ def request_of(run, args):
     if run["task"] == "grpo":
         rl["max_completion_length"] = run["length"] - prompt_of(run)
         rl["use_vllm"] = False
+    if run["task"] in ("dpo", "kto"):
+        rl["max_prompt_length"] = prompt_of(run)
     if rl:
         request["rl"] = rl
     if run["task"] == "sft" and "loss_type" in run["args"]:  # nll of TRL 1.15 on (trl/trainer/utils.py add_fused_lm_head)
