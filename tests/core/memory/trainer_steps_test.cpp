@@ -2,7 +2,7 @@
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
-// trainer_steps_fourth.json to trainer_steps_twelfth.json were counted
+// trainer_steps_fourth.json to trainer_steps_thirteenth.json were counted
 // blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss,
 // trainer_steps_tokens.json for trainable_token_indices (it ran before it was priced).
 #include <gtest/gtest.h>
@@ -102,7 +102,8 @@ constexpr Seed seeds[] = {
     {"trainer_steps_ninth.json", 20, 0.002, 0.02, 0.02},
     {"trainer_steps_tenth.json", 19, 0.002, 0.015, 0.015},
     {"trainer_steps_eleventh.json", 19, 0.001, 0.005, 0.005},
-    {"trainer_steps_twelfth.json", 60, 0.002, 0.0222, 0.03},  // low: gpt-oss under DPO
+    {"trainer_steps_twelfth.json", 60, 0.002, 0.0222, 0.03},    // low: gpt-oss under DPO
+    {"trainer_steps_thirteenth.json", 40, 0.001, 0.02, 0.025},  // which nobody has looked at
     {"trainer_steps_scans.json", 24, 0.009, 0.02,
      0.022},  // state-space layers in PyTorch, the last eight blind
     {"trainer_steps_tokens.json", 8, 0.001, 0.003, 0.003},  // PEFT's trainable_token_indices
