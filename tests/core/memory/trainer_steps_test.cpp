@@ -4,7 +4,8 @@
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
 // trainer_steps_fourth.json to trainer_steps_thirteenth.json were counted
 // blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss,
-// trainer_steps_tokens.json for trainable_token_indices (it ran before it was priced).
+// trainer_steps_tokens.json for trainable_token_indices (it ran before it was priced), trainer_steps_tied.json for
+// modules_to_save of tied ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,6 +107,7 @@ constexpr Seed seeds[] = {
     {"trainer_steps_thirteenth.json", 40, 0.001, 0.02, 0.025},  // which nobody has looked at
     {"trainer_steps_scans.json", 24, 0.009, 0.02,
      0.022},  // state-space layers in PyTorch, the last eight blind
+    {"trainer_steps_tied.json", 3, 0.001, 0.001, 0.001},    // modules_to_save of a tied embedding, fp32
     {"trainer_steps_tokens.json", 8, 0.001, 0.003, 0.003},  // PEFT's trainable_token_indices
 };
 
