@@ -16,6 +16,8 @@ const is = (pointer: string, words: string[]) => (request: Request) =>
 
 const grouped = is("/task", ["grpo", "rloo"]);
 const generating = is("/task", ["grpo", "rloo", "ppo"]);
+/** Completions have a length of their own, or alone are scored. */
+const prompted = is("/task", ["grpo", "rloo", "ppo", "dpo", "kto"]);
 const withReference = is("/task", ["dpo", "kto", "grpo", "rloo"]);
 const withVllm = (request: Request) => grouped(request) && get(request, "/rl/use_vllm") === true;
 const colocated = (request: Request) => withVllm(request) && get(request, "/rl/vllm_mode") !== "server";
@@ -67,7 +69,7 @@ export const LATER_TOPICS = {
   task: [
     choice("/task", "field.task", TASKS),
     number("/rl/num_generations", "field.generations", 1, grouped),
-    number("/rl/max_prompt_length", "field.prompt", 128, generating),
+    number("/rl/max_prompt_length", "field.prompt", 128, prompted),
     number("/rl/max_completion_length", "field.completion", 128, generating),
     number("/rl/beta", "field.beta", 0.01, withReference),
     flag("/rl/precompute_ref_log_probs", "field.precompute", is("/task", ["dpo", "kto"])),
