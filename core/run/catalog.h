@@ -38,7 +38,7 @@ struct Catalog {
   std::map<std::string, std::size_t, std::less<>> names;  ///< lower-case name to index in models
   json::Errors errors;  ///< of the preset files; pointers begin with the path
   /// What the simulated allocator said, for all runs that are read with this catalog; null: each for itself. A page
-  /// asks for the report of a run, its plans and its limits one after another.
+  /// asks for the report of a run, its plans and its limits one after another. Threads need one each: copies share it.
   std::shared_ptr<memory::ReserveMemo> played = std::make_shared<memory::ReserveMemo>();
 
   /// By id, alias, hub id, or the hub id of a model with the same shapes, whatever the case. Null when
