@@ -35,7 +35,6 @@ struct Error {
   std::string pointer;
   std::string message;
   std::string allowed;
-  bool operator==(const Error&) const = default;
 };
 using Errors = std::vector<Error>;
 

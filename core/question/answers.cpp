@@ -297,9 +297,11 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
     for (const Open& method : methods(said)) {
       for (const Open& other : weighed(said)) {
         const std::vector<Open> choices = {method, machine, other};
-        auto way = said.any_model ? largest_model(said, choices, catalog, out.errors)
-                                  : price(said, choices, catalog, out.errors);
+        json::Errors errors;
+        auto way = said.any_model ? largest_model(said, choices, catalog, errors)
+                                  : price(said, choices, catalog, errors);
         if (way) out.ways.push_back(std::move(*way));
+        if (out.errors.empty()) out.errors = std::move(errors);  // the other ways have the same
       }
     }
   }

@@ -16,7 +16,7 @@ constexpr LossKernel kernels_by_id[] = {
     {.id = "litgpt_chunked"},
     {.id = "litgpt_chunked_ce"},
     {.id = "chunked_log_probs"},
-    {.id = "fused_lm_head", .head_again = true, .moves_little = true},
+    {.id = "fused_lm_head", .head_again = true, .moves_little = true, .labels_alone = true},
     {.id = "unsloth_fused"},
     {.id = "mean_logits"},
 };

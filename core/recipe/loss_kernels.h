@@ -16,6 +16,7 @@ struct LossKernel {
   bool whole_logits = false;
   bool head_again = false;    ///< the backward computes the logits a second time
   bool moves_little = false;  ///< each logit is touched a few times, not written out in fp32
+  bool labels_alone = false;  ///< only positions whose next token has a label are scored
 };
 
 /// In the order in which a person is told of them.

@@ -1,7 +1,5 @@
 #include "core/report/heading.h"
 
-#include <algorithm>
-
 #include "core/report/report.h"
 #include "core/run/notes.h"
 
@@ -12,9 +10,7 @@ using json::Writer;
 
 void write_errors(Writer& out, const Errors& errors) {
   out.open_array();
-  for (auto at = errors.begin(); at != errors.end(); ++at) {
-    const json::Error& error = *at;
-    if (std::find(errors.begin(), at, error) != at) continue;  // of a text that is read in several ways
+  for (const json::Error& error : errors) {
     out.open_object();
     out.field("code", error.code);
     out.field("pointer", error.pointer);

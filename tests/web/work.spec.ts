@@ -91,7 +91,9 @@ test("a key press asks for one report, of the page's own module, and draws once"
   await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("720");
 });
 
-test("many key presses in a row are planned for once, and change the address once", async ({ page }) => {
+test("many key presses in a row are planned for once, and are written to the address when they end", async ({
+  page,
+}) => {
   await openQuietly(page);
   const { asked, replaced } = await seen(page);
   await type(page, 60);

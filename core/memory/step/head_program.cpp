@@ -6,13 +6,12 @@
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/unsloth_loss.h"
 #include "core/model/model_types.h"
+#include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
 namespace {
-
-constexpr std::string_view fused_head = "fused_lm_head";
 
 const model::Linear* head_of(const model::Architecture& network, const model::Stack** owner) {
   for (const model::Stack& stack : network.stacks) {
@@ -126,7 +125,8 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.kv_bytes = stage.kv_bytes;
   if (h.kernel == "unsloth_fused") h.chunks = chunks_of(plan, h);
   if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
-  if (h.kernel == fused_head) h.scoring.tokens = labelled_tokens(r, *plan.task, h.layer.length);
+  if (recipe::loss_kernel(h.kernel).labels_alone)
+    h.scoring.tokens = labelled_tokens(r, *plan.task, h.layer.length);
   return h;
 }
 

@@ -9,6 +9,7 @@
 #include "core/memory/step/projector.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/model/model_types.h"
+#include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
@@ -324,8 +325,8 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     composer.without_graph(stage);
   }
   HeadProgram head = make_head(plan, last, stage);
-  // Of the loss that scores labels alone, make_head has counted them.
-  if (asked.scored > 0 || head.kernel != "fused_lm_head") head.scoring.tokens = asked.scored;
+  // The labels of a loss that scores nothing else are counted by make_head.
+  if (asked.scored > 0 || !recipe::loss_kernel(head.kernel).labels_alone) head.scoring.tokens = asked.scored;
   head.scoring.entropy = false;
   Snapshot end = replay_head_without_grad(head);
   if (asked.hidden_states) {

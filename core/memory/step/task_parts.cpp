@@ -4,6 +4,7 @@
 
 #include "core/memory/step/engine.h"
 #include "core/model/task_head.h"
+#include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
@@ -50,7 +51,7 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
   const bool old = recipe::reads_old_log_probs(r);
   parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
   if (!parts.scores) return;
-  const bool labels = r.training.loss_kernel == "fused_lm_head";  // counted where the head is made
+  const bool labels = recipe::loss_kernel(r.training.loss_kernel).labels_alone;  // which make_head counts
   const double scored = task.online && !labels ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
   parts.score =
       replay_without_grad(plan, plan.rows, r.row_length(),
