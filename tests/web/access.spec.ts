@@ -17,8 +17,6 @@ const axe = (page: Page, scheme: Scheme = "light") =>
 
 /** Every tab in turn: what is closed is not looked at. Around the later ones nothing has changed. */
 async function clean(page: Page, scheme?: Scheme): Promise<void> {
-  // What is of the request before is faded until its answer is there.
-  await expect(page.locator(".stale")).toHaveCount(0);
   for (const [place, tab] of (await page.getByRole("tab").all()).entries()) {
     await tab.click();
     const looked = axe(page, scheme);

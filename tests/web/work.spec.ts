@@ -85,6 +85,24 @@ async function openQuietly(page: Page): Promise<void> {
   await expect(page.locator(".offline")).toBeVisible();
 }
 
+test("what comes late of a first answer fades nothing, and of the next what is of the one before", async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    const faded: string[] = [];
+    Object.assign(window, { faded });
+    new MutationObserver(() => {
+      for (const part of document.querySelectorAll<HTMLElement>(".stale")) faded.push(part.innerText);
+    }).observe(document, { subtree: true, childList: true, attributes: true });
+  });
+  const faded = () => page.evaluate(() => (window as unknown as { faded: string[] }).faded);
+  await openQuietly(page);
+  expect(await faded()).toEqual([]);
+  await type(page, 1);
+  expect((await faded()).join()).toContain("Cheapest");
+  expect((await faded()).join()).not.toContain("Copy link");
+});
+
 test("a key press asks for one report, of the page's own module, and draws once", async ({ page }) => {
   await openQuietly(page);
   expect(await type(page, 60)).toEqual({ reports: 60, elsewhere: 0, drawn: 60 });

@@ -202,8 +202,8 @@ function contradiction({ died, request, report }: View): TemplateResult | typeof
 }
 
 /** What belongs to the request before this one is told from what is known of this one. A field that is left says its value again. */
-const freshly = (name: string, of: Request | undefined, { advice, request }: View): string =>
-  advice && !(of && sameRequest(of, request)) ? `${name} stale` : name;
+const freshly = (name: string, of: Request | undefined, { request }: View): string =>
+  of && !sameRequest(of, request) ? `${name} stale` : name;
 
 // Ways out
 
@@ -338,10 +338,14 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const most = open.length === 0 ? view.advice?.limits : undefined;
   const limits = report.gpu ? most : undefined;
   const assumed = assumedIn(view, report);
-  return html`<p class=${freshly("limits", view.limited, view)}>
-      ${limit("chip.batch", BATCH, limits?.per_device_train_batch_size, view, actions)}
-      ${limit("chip.length", LENGTH, most?.max_length, view, actions)} ${host(report, actions)}
-      ${cheapest(view, actions)} ${linkButton(view, actions)}
+  const found = [
+    limit("chip.batch", BATCH, limits?.per_device_train_batch_size, view, actions),
+    limit("chip.length", LENGTH, most?.max_length, view, actions),
+    cheapest(view, actions),
+  ];
+  return html`<p>
+      <span class=${freshly("limits", view.limited, view)}>${found}</span>
+      ${host(report, actions)} ${linkButton(view, actions)}
     </p>
     ${assumed.length === 0
       ? nothing
