@@ -94,6 +94,16 @@ void take_batch(const Situation& s, const TextReading& r, const recipe::Recipe& 
   if (count > 0) out.push_back({batch_at, count, "not said; the smallest that is too much for the card"});
 }
 
+bool is_weight(const Match& one) {
+  return one.model.empty() && (one.kind == TensorKind::weight || one.kind == TensorKind::embedding);
+}
+
+// Whether the size that failed is of a weight of this model, of so many bytes an element.
+bool is_weight_of(const TextReading& r, int element) {
+  return std::any_of(r.matches.begin(), r.matches.end(),
+                     [&](const Match& one) { return is_weight(one) && one.element == element; });
+}
+
 }  // namespace
 
 bool states_are_fp32(const TextReading& r) {
@@ -101,12 +111,20 @@ bool states_are_fp32(const TextReading& r) {
   if (!r.frames.shows("states") || f.method != Method::full || !f.quantization.empty() || f.several() ||
       !f.strategy.empty() || r.matches.empty())
     return false;
-  const auto weight = [](const Match& one) {
-    return one.model.empty() && (one.kind == TensorKind::weight || one.kind == TensorKind::embedding);
-  };
-  const bool halves = std::any_of(r.matches.begin(), r.matches.end(),
-                                  [&](const Match& one) { return weight(one) && one.element == 2; });
-  return !halves && weight(r.matches.front()) && r.matches.front().element == 4;
+  return !is_weight_of(r, 2) && is_weight(r.matches.front()) && r.matches.front().element == 4;
+}
+
+bool weights_are_16bit(const Situation& s, const TextReading& r) {
+  const Facts& f = r.facts;
+  const Message* message = r.message();
+  if (s.recipe == nullptr || s.recipe->model_args.dtype != "float32" || s.values.count(type_at) != 0 ||
+      f.several() || !f.quantization.empty() || message == nullptr || !message->numbers.allocated)
+    return false;
+  const bool loaded =
+      tokens_by_size(r) > 0 || (r.phase != FailurePhase::unknown && r.phase != FailurePhase::load);
+  const double allocated = message->numbers.allocated->bytes;
+  return (loaded || (is_weight_of(r, 2) && !is_weight_of(r, 4))) && allocated > f.weights16 &&
+         allocated < 2 * f.weights16;
 }
 
 std::vector<Taken> taken_of(const Situation& s, const TextReading& r) {

@@ -28,4 +28,8 @@ std::vector<Taken> taken_of(const Situation& situation, const TextReading& readi
 /// exp_avg_sq with zeros_like: in their weight's own type (torch/optim/adamw.py _init_group).
 bool states_are_fp32(const TextReading& reading);
 
+/// Whether the run got further than weights in fp32, which nobody said, would have let it: all of them were
+/// loaded (its phase, or the logits that failed, say so), or what failed is a weight in 16 bits; and less was allocated than they take.
+bool weights_are_16bit(const Situation& situation, const TextReading& reading);
+
 }  // namespace plimsoll::diagnosis

@@ -147,4 +147,11 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   if (upgrade && out.run && s.recipe != nullptr && !s.is_plan) price_upgrade(*upgrade, *out.run, catalog, s);
 }
 
+void assume(run::Usual choice, const run::Catalog& catalog, PastedCase& one) {
+  one.given.values[choice.pointer] = choice.value;
+  one.usual.push_back(std::move(choice));
+  replay_what_can_be(catalog, one);
+  find_network(catalog, one);
+}
+
 }  // namespace plimsoll::question

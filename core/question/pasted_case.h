@@ -33,5 +33,7 @@ struct PastedCase {
 };
 void read_case(std::string_view text, std::string_view request, std::string_view phase,
                const run::Catalog& catalog, PastedCase& out);
+/// Takes one more choice as usual, and replays the run so.
+void assume(run::Usual choice, const run::Catalog& catalog, PastedCase& one);
 
 }  // namespace plimsoll::question

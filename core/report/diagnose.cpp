@@ -156,6 +156,15 @@ std::optional<run::Run> run_that_failed(const PastedCase& one, const Diagnosis& 
   return run::read_run(json::write(adjusted_request(given, shown)), catalog, ignored);
 }
 
+// What the text leaves open is taken as it is usual, unless the failure rules that out.
+Diagnosis diagnosis_of(PastedCase& one, const run::Catalog& catalog) {
+  Diagnosis d = diagnosis::diagnose(one.situation);
+  if (one.found_request.empty() || !diagnosis::weights_are_16bit(one.situation, d.reading)) return d;
+  question::assume({"/model_args/dtype", "bfloat16", "less was allocated than weights in fp32 take"}, catalog,
+                   one);
+  return diagnosis::diagnose(one.situation);
+}
+
 // What this run may use of the card that failed.
 double usable_of(const run::Run& run, const Diagnosis& d) {
   double usable = run.gpu == nullptr ? 0 : usable_for(run, run.gpu->usable_bytes);
@@ -312,7 +321,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   PastedCase one;
   question::read_case(text, request, phase, catalog, one);
   one.situation.is_source = exchange::begins_as_source(text);
-  const Diagnosis d = diagnosis::diagnose(one.situation);
+  const Diagnosis d = diagnosis_of(one, catalog);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
   const Message* message = d.reading.message();
   const bool in_words = message == nullptr || (request.empty() && !message->numbers.tried &&

@@ -37,6 +37,22 @@ TEST(ToldFailure, IsNotCompletedWhereTheTextSaysOtherwise) {
   EXPECT_EQ(found.at("request").at("training").at("gradient_checkpointing"), false);
 }
 
+TEST(ToldFailure, IsNotPricedWithWeightsThatItsFiguresRuleOut) {
+  // TRL loads fp32 where nobody says a type: 29.9 GiB, and 20.98 GiB were allocated when the logits were asked for.
+  const Json found = diagnosed("DPO of Llama-3.1-8B with LoRA, batch 2, 4096 tokens\n" + std::string(logits));
+  EXPECT_EQ(found.at("request").at("model_args").at("dtype"), "bfloat16");
+  for (const Json& cause : found.at("causes")) {
+    if (cause.at("id") != "does_not_fit_at_all") continue;
+    EXPECT_LT(cause.at("confidence").get<double>(), 0.1) << cause;
+  }
+  // A failure that may be of the loading itself rules nothing out.
+  const Json loading = diagnosed(std::string(
+      "DPO of Llama-3.1-8B with LoRA, batch 2, 4096 tokens\ntorch.OutOfMemoryError: CUDA out of memory. Tried to "
+      "allocate 224.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 111.00 MiB is free. Of the allocated memory "
+      "22.98 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated."));
+  EXPECT_FALSE(loading.at("request").contains("model_args")) << loading.at("adjusted");
+}
+
 TEST(ToldFailure, IsPricedOnceWithTheReleaseThatFailed) {
   const Json found = diagnosed(
       "QLoRA of Llama-3.1-8B, batch 2, 4096 tokens on a 4090 worked with transformers 4.50, since I upgraded to 4.54 it "
