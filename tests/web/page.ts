@@ -1,13 +1,75 @@
 // Every browser test watches the same three things: nothing is asked of another host, the content security policy is
 // never violated, and no error reaches the console.
-import { readFileSync } from "node:fs";
-import { expect, test as base, type Locator, type Page } from "@playwright/test";
+import { readdirSync, readFileSync } from "node:fs";
+import {
+  expect,
+  test as base,
+  type BrowserContext,
+  type Locator,
+  type Page,
+  type PlaywrightTestOptions,
+} from "@playwright/test";
 import type { Request } from "../../web/src/contract.ts";
 import { encode } from "../../web/src/link.ts";
 
+interface Kept {
+  context: BrowserContext;
+  /** Never closed: what it compiled and optimised of the modules serves all pages of its process. */
+  page: Page;
+}
+
+/** What the configuration says of every page. */
+const plain = ({
+  baseURL = "",
+  viewport = null,
+  serviceWorkers = "block",
+}: Partial<PlaywrightTestOptions>) => ({
+  baseURL,
+  viewport,
+  serviceWorkers,
+});
+
+const modules = () => readdirSync("build/site/assets").filter((file) => file.endsWith(".wasm"));
+
+async function forget({ context, page }: Kept): Promise<void> {
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await context.unrouteAll();
+  await context.setOffline(false);
+  await context.clearPermissions();
+  await context.clearCookies();
+  await page.evaluate(() => localStorage.clear());
+}
+
 /** `hosts`: others that a test stands in for. */
-export const test = base.extend<{ page: Page; hosts: string[] }>({
+export const test = base.extend<{ page: Page; hosts: string[] }, { kept: Kept }>({
   hosts: [[], { option: true }],
+  kept: [
+    async ({ browser }, use, { project }) => {
+      const context = await browser.newContext(plain(project.use));
+      const page = await context.newPage();
+      await page.goto("./docs/glossary.html");
+      await page.evaluate(async (files) => {
+        const kept = files.map((file) => WebAssembly.compileStreaming(fetch(`../assets/${file}`)));
+        Object.assign(window, { kept: await Promise.all(kept) });
+      }, modules());
+      await use({ context, page });
+      await context.close();
+    },
+    { scope: "worker" },
+  ],
+  // Who asks for more than a browser gives has a context of one's own.
+  context: async ({ browser, kept, locale, permissions, serviceWorkers }, use, { project }) => {
+    const common = serviceWorkers === "block" && locale === "en-US" && !permissions;
+    if (common) {
+      await use(kept.context);
+      await forget(kept);
+      return;
+    }
+    const wanted = { ...(locale ? { locale } : {}), ...(permissions ? { permissions } : {}), serviceWorkers };
+    const context = await browser.newContext({ ...plain(project.use), ...wanted });
+    await use(context);
+    await context.close();
+  },
   page: async ({ page, baseURL, hosts }, use) => {
     const home = new URL(baseURL ?? "").origin;
     const complaints: string[] = [];

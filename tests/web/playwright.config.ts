@@ -23,8 +23,8 @@ const LAUNCH = {
     ...(asRoot ? ["--no-sandbox"] : []),
   ],
 };
-/** Pages of tests live for seconds: of the core only what runs longest is worth optimising. */
-const SHORT_LIVED = "--js-flags=--wasm-tiering-budget=200000000";
+/** All pages of a context in one process, which compiles what they share once. */
+const ONE_PROCESS = "--process-per-site";
 
 export default defineConfig({
   testDir: ".",
@@ -43,7 +43,7 @@ export default defineConfig({
     {
       name: "page",
       testMatch: "*.spec.ts",
-      use: { launchOptions: { ...LAUNCH, args: [...LAUNCH.args, SHORT_LIVED] } },
+      use: { launchOptions: { ...LAUNCH, args: [...LAUNCH.args, ONE_PROCESS] } },
     },
     { name: "bench", testMatch: "speed.bench.ts" },
     { name: "screenshots", testMatch: "screenshots.ts" },
