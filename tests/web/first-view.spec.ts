@@ -1,4 +1,4 @@
-import { expect, figure, headline, open, RUN, showTab, test } from "./page.ts";
+import { expect, figure, headline, open, RUN, showTab, test, wholeCard } from "./page.ts";
 
 test("opens with a real answer that is plainly an example", async ({ page }) => {
   await open(page);
@@ -45,6 +45,7 @@ test("the opening case stands in the page before any script, as the core answers
     expect(early).toContain(await part.innerText());
   }
   // What comes into the card with the rest of the page moves nothing.
+  await wholeCard(page);
   expect(await page.locator(".verdict").boundingBox()).toEqual(box);
 });
 

@@ -1,5 +1,5 @@
 import type { Core } from "../../web/src/core.ts";
-import { choose, expect, figure, gibOf, headline, open, RUN, test, unfold } from "./page.ts";
+import { choose, expect, figure, gibOf, headline, open, RUN, test, unfold, wholeCard } from "./page.ts";
 
 test("another model changes the verdict and the numbers", async ({ page }) => {
   await open(page, RUN);
@@ -98,6 +98,7 @@ test("seven inputs are in sight, and a fold says what is set in it", async ({ pa
   await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeInViewport();
   await expect(page.getByLabel("Rank", { exact: true })).toBeHidden();
   await expect(page.locator(".more > summary", { hasText: "Adapters" })).toContainText("Rank 16");
+  await wholeCard(page);
   await expect(page.locator(".hull-chart")).toBeInViewport({ ratio: 1 });
 });
 

@@ -162,7 +162,7 @@ test("of the cards that a name finds, those that most people have come first", a
 test("a question for the largest batch is no report of a failure", async ({ page }) => {
   await open(page);
   await paste(page, "largest batch for QLoRA of Llama 3.1 8B on a 4090 at 2048 tokens");
-  await expect(page.locator(".chips")).toContainText(/Largest micro-batch sure to fit: \d+/);
+  await expect(page.locator(".chips")).toContainText(/Micro-batch up to \d+/);
   await expect(page.locator("#asked-title")).toBeVisible();
   await expect(page.locator("#diagnosis-title")).toHaveCount(0);
 });

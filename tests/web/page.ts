@@ -143,6 +143,10 @@ export const wholeAnswer = (page: Page) =>
       undefined,
   );
 
+/** Waits for what comes last into the card. */
+export const wholeCard = (page: Page) =>
+  expect(page.locator(".limits:not(.stale)").getByRole("button", { name: /^Cheapest/ })).toBeVisible();
+
 /** Opens a part of the answer: "timeline", "share". */
 export const showTab = (page: Page, id: string) => page.locator(`#tab-${id}`).click();
 

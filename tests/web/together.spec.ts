@@ -275,7 +275,7 @@ bf16: true
   );
   await expect(headline(page)).toContainText("L40S 48GB");
   await expect(page).toHaveURL(/images_per_sample=3/);
-  await expect(page.locator(".verdict")).toContainText(/Largest micro-batch sure to fit: \d/);
+  await expect(page.locator(".verdict")).toContainText(/Micro-batch up to \d/);
   await expect(page.locator("plimsoll-paste")).not.toContainText("memory ran out");
 });
 
@@ -335,7 +335,7 @@ DPOTrainer(model=model, args=config, peft_config=peft_config, train_dataset=ds).
   await expect(length).toBeVisible();
   await page
     .locator(".chips")
-    .getByRole("button", { name: /Longest samples sure to fit: 1,\d{3} tokens/ })
+    .getByRole("button", { name: /Up to 1,\d{3} tokens/ })
     .click();
   await expect(length).toHaveCount(0);
   await expect(headline(page)).toContainText("Fits the GeForce RTX 3090");

@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 import type { Core } from "../../web/src/core.ts";
 import { encode } from "../../web/src/link.ts";
-import { expect, headline, open, RUN, test } from "./page.ts";
+import { expect, headline, open, RUN, test, wholeCard } from "./page.ts";
 
 // What the site stores is part of what is tested.
 test.use({ serviceWorkers: "allow" });
@@ -81,7 +81,7 @@ async function openQuietly(page: Page): Promise<void> {
   await watch(page);
   await open(page, RUN);
   await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
-  await expect(page.locator(".limits:not(.stale)").getByRole("button", { name: /^Cheapest/ })).toBeVisible();
+  await wholeCard(page);
   await expect(page.locator(".offline")).toBeVisible();
 }
 

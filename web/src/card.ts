@@ -275,8 +275,13 @@ function limit(
 ): TemplateResult | typeof nothing {
   if (typeof most !== "number") return nothing;
   const words = say(word, { value: count(most) });
-  if (effective(view, pointer) === most) return html`<span>${words}</span>`;
-  return html`<button type="button" @click=${() => actions.apply([{ pointer, value: most }], words)}>
+  const why = say("chip.most");
+  if (effective(view, pointer) === most) return html`<span title=${why}>${words}</span>`;
+  return html`<button
+    type="button"
+    title=${why}
+    @click=${() => actions.apply([{ pointer, value: most }], words)}
+  >
     ${words}
   </button>`;
 }

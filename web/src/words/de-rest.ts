@@ -52,8 +52,9 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "card.died":
     "Der Lauf ist gescheitert, und nach dem, was gelesen wurde, passt er: etwas war anders als hier gelesen, etwa Batch, Länge oder ein anderes Programm auf der Karte.",
   "chip.host": "Arbeitsspeicher der Maschine: mindestens {size}",
-  "chip.length": "Längste Beispiele, die sicher passen: {value} Tokens",
-  "chip.batch": "Größter Micro-Batch, der sicher passt: {value}",
+  "chip.length": "Bis {value} Tokens",
+  "chip.most": "Das meiste, das sicher passt, wenn alles andere bleibt",
+  "chip.batch": "Micro-Batch bis {value}",
   "chip.on": "an",
   "chip.cheapest": "Am günstigsten: {machine}, {price}",
   "chip.prepared": "prepare_model_for_kbit_training schaltet es ein, bis Sie es abschalten.",

@@ -365,8 +365,9 @@ export const EN_REST = {
   "card.died":
     "The run died, and by what was read it fits: something was other than read here, such as the batch, the length or another program on the card.",
   "chip.host": "Host memory of the machine: {size} at least",
-  "chip.batch": "Largest micro-batch sure to fit: {value}",
-  "chip.length": "Longest samples sure to fit: {value} tokens",
+  "chip.batch": "Micro-batch up to {value}",
+  "chip.length": "Up to {value} tokens",
+  "chip.most": "The most that is sure to fit, with all else as it is",
   "repair.default": "use the default",
   "repair.remove": "leave it out",
   "form.json": "The whole request, as JSON",
