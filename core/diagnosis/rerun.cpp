@@ -166,7 +166,7 @@ bool contradict(const Played& played, const Shown& shown, Rerun& out) {
                         " are held before the first step, but only " + size_text(shown.allocated) +
                         " were allocated when a step failed.";
     out.explained =
-        "Another configuration than this one ran: a smaller model, a quantised base, or weights divided "
+        "Another configuration than this one ran: a smaller model, weights in fewer bits, or weights divided "
         "over the cards.";
     return false;
   }

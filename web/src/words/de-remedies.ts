@@ -150,7 +150,7 @@ export const REMEDIES: Record<string, string> = {
   "contradicts.at_least":
     "Laut Anfrage sind dort, wo er scheiterte, mindestens {expected} belegt; es waren aber nur {shown}.",
   "explains.smaller":
-    "Es lief eine andere Konfiguration: ein kleineres Modell, eine quantisierte Basis oder über die Karten verteilte Gewichte.",
+    "Es lief eine andere Konfiguration: ein kleineres Modell, Gewichte in weniger Bits oder über die Karten verteilte Gewichte.",
   "explains.larger":
     "Es lief eine andere Konfiguration, eine Einstellung wirkte nicht, oder ein Beispiel war länger als angegeben (Bilder und ihre Token mitgezählt).",
   "explains.shorter": "Es lief eine andere Konfiguration, oder die Beispiele waren kürzer als angegeben.",
