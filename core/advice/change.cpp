@@ -1,5 +1,7 @@
 #include "core/advice/change.h"
 
+#include <utility>
+
 #include "core/advice/refused.h"
 #include "core/memory/parameters/targets.h"
 #include "core/recipe/fields.h"
@@ -9,23 +11,6 @@
 namespace plimsoll::advice {
 
 namespace {
-
-recipe::Request with(const recipe::Request& given, const recipe::Values& changes) {
-  recipe::Request changed = given;
-  for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
-  return changed;
-}
-
-// A default may follow a change into a field that is locked.
-bool keeps_locks(const Basis& basis, const recipe::Values& values) {
-  if (basis.locks.empty()) return true;
-  for (const auto& [pointer, before] : basis.resolved.values) {
-    if (!recipe::is_locked(pointer, basis.locks)) continue;
-    const auto now = values.find(pointer);
-    if (now == values.end() || now->second != before) return false;
-  }
-  return true;
-}
 
 // A plan may bring another release, of which less or more was measured.
 double widening_of(const recipe::Recipe& recipe, const Basis& basis) {
@@ -39,6 +24,29 @@ memory::ReplayedRun on_basis(const memory::Replay& replay, const recipe::Recipe&
 }
 
 }  // namespace
+
+recipe::Resolved resolve_with(const Basis& basis, const recipe::Values& changes, json::Errors& errors) {
+  recipe::Request request = basis.given;
+  for (const auto& [pointer, value] : changes) request.values[pointer] = value;
+  return recipe::resolve(request, basis.stack, basis.traits, errors);
+}
+
+recipe::Values moved(const Basis& basis, const recipe::Values& after) {
+  const recipe::Values& before = basis.resolved.values;
+  recipe::Values fields;
+  for (const auto& [pointer, value] : after) {
+    const auto found = before.find(pointer);
+    if (found == before.end() || found->second != value) fields.emplace(pointer, value);
+  }
+  for (const auto& [pointer, value] : before) {
+    if (after.count(pointer) == 0) fields.emplace(pointer, json::Json());
+  }
+  return fields;
+}
+
+bool keeps_locks(const Basis& basis, const recipe::Values& after) {
+  return basis.locks.empty() || !recipe::moves_locked(moved(basis, after), basis.locks);
+}
 
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
   memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.card.context);
@@ -74,10 +82,10 @@ namespace {
 
 std::optional<Changed> without_sizes(const Basis& basis, const recipe::Values& changes) {
   json::Errors errors;
-  recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.traits, errors);
-  if (!keeps_locks(basis, resolved.values)) return std::nullopt;
-  if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
-  return replay_changed(basis, basis.card.machine, std::move(resolved.recipe), errors);
+  recipe::Resolved after = resolve_with(basis, changes, errors);
+  if (!keeps_locks(basis, after.values)) return std::nullopt;
+  if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(after.recipe)) return std::nullopt;
+  return replay_changed(basis, basis.card.machine, std::move(after.recipe), errors);
 }
 
 }  // namespace

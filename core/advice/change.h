@@ -50,6 +50,13 @@ struct Changed {
   memory::Replay replay;
   Price price;
 };
+/// The request with some fields set, resolved.
+recipe::Resolved resolve_with(const Basis& basis, const recipe::Values& changes, json::Errors& errors);
+/// Fields whose value is another than in the run as it is, with the new one; null where there is none any more.
+recipe::Values moved(const Basis& basis, const recipe::Values& after);
+/// Whether no locked field moves: a default may follow a change into one.
+bool keeps_locks(const Basis& basis, const recipe::Values& after);
+
 /// Nothing when the changes contradict each other, move a locked field or are refused by a library.
 std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
 

@@ -7,8 +7,7 @@
 
 namespace plimsoll::advice {
 
-Effects::Effects(const Basis& basis, const Space& space, const SlotRoles& roles,
-                 recipe::Variations& variations) {
+Effects::Effects(const Basis& basis, const Space& space, const SlotRoles& roles) {
   const auto effect = [&basis](const std::string& pointer, const json::Json& value) -> Field {
     const recipe::Field* field = recipe::find_field(pointer);
     const bool sets = field != nullptr && field->set != nullptr;
@@ -25,7 +24,8 @@ Effects::Effects(const Basis& basis, const Space& space, const SlotRoles& roles,
         continue;
       }
       json::Errors ignored;
-      for (const auto& [pointer, value] : variations.with(option.level.changes, ignored).moved) {
+      const recipe::Resolved after = resolve_with(basis, option.level.changes, ignored);
+      for (const auto& [pointer, value] : moved(basis, after.values)) {
         fields.push_back(effect(pointer, value));
       }
       weightless = weightless && std::all_of(fields.begin(), fields.end(), [](const Field& one) {

@@ -1,6 +1,6 @@
 // What the options of scales and of cheap slots set in a recipe that is resolved already.
 //
-//     const Effects effects(basis, space, roles, variations);
+//     const Effects effects(basis, space, roles);
 //     effects.set(slot, option, recipe);     // false: a locked field would move
 #pragma once
 
@@ -13,7 +13,7 @@ namespace plimsoll::advice {
 
 class Effects {
  public:
-  Effects(const Basis& basis, const Space& space, const SlotRoles& roles, recipe::Variations& variations);
+  Effects(const Basis& basis, const Space& space, const SlotRoles& roles);
 
   bool set(std::size_t slot, std::size_t option, recipe::Recipe& recipe) const;
   /// Whether no option of a scale changes a parameter.

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/memory/parameters/targets.h"
-#include "core/recipe/locks.h"
 #include "core/time/step.h"
 
 namespace plimsoll::advice {
@@ -70,20 +69,13 @@ Pricer::Pricer(const Basis& basis, const Space& space)
       space_(space),
       machines_(basis),
       refused_(basis.network, basis.gpu, basis.resolved.recipe),
-      variations_(basis.given, basis.stack, basis.traits, basis.resolved),
-      roles_(basis, space, variations_),
-      effects_(basis, space, roles_, variations_) {}
-
-// A default may follow a change into a field that is locked.
-bool Pricer::keeps_locks(const recipe::Variation& after) const {
-  return std::none_of(after.moved.begin(), after.moved.end(),
-                      [this](const auto& field) { return recipe::is_locked(field.first, basis_.locks); });
-}
+      roles_(basis, space),
+      effects_(basis, space, roles_) {}
 
 std::optional<Changed> Pricer::changed(const Choice& choice) {
   json::Errors errors;
-  recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
-  if (!keeps_locks(after)) return std::nullopt;
+  recipe::Resolved after = resolve_with(basis_, changes_of(space_, choice), errors);
+  if (!keeps_locks(basis_, after.values)) return std::nullopt;
   const memory::Machine& machine = machines_.of(after.recipe);
   std::optional<Changed> changed = replay_changed(basis_, machine, std::move(after.recipe), errors);
   if (changed) changed->price.sizes = sizes_on(basis_.card.usable, choice, *changed);
@@ -92,11 +84,9 @@ std::optional<Changed> Pricer::changed(const Choice& choice) {
 
 json::Json Pricer::value_beside(const recipe::Values& changes, const std::string& pointer) {
   json::Errors ignored;
-  for (const auto& [moved, value] : variations_.with(changes, ignored).moved) {
-    if (moved == pointer) return value;
-  }
-  const auto found = basis_.resolved.values.find(pointer);
-  return found == basis_.resolved.values.end() ? json::Json() : found->second;
+  const recipe::Values values = resolve_with(basis_, changes, ignored).values;
+  const auto found = values.find(pointer);
+  return found == values.end() ? json::Json() : found->second;
 }
 
 const std::optional<recipe::Recipe>& Pricer::resolved(const Choice& structure) {
@@ -105,10 +95,10 @@ const std::optional<recipe::Recipe>& Pricer::resolved(const Choice& structure) {
   if (!fresh) return found;
   if (changes_in(structure) == 0) return found = basis_.resolved.recipe;
   json::Errors errors;
-  recipe::Variation after = variations_.with(changes_of(space_, structure), errors);
+  recipe::Resolved after = resolve_with(basis_, changes_of(space_, structure), errors);
   memory::expand_targets(basis_.network_of(after.recipe), basis_.resolved.recipe, after.recipe, errors);
   const bool supplied = has_needed(space_, structure, after.recipe.peft.on, after.recipe.quantized());
-  if (errors.empty() && keeps_locks(after) && supplied) found = std::move(after.recipe);
+  if (errors.empty() && keeps_locks(basis_, after.values) && supplied) found = std::move(after.recipe);
   return found;
 }
 

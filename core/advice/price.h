@@ -20,7 +20,6 @@
 #include "core/advice/replayed_once.h"
 #include "core/advice/slot_roles.h"
 #include "core/memory/step/replay_memo.h"
-#include "core/recipe/variations.h"
 #include "core/time/work.h"
 
 namespace plimsoll::advice {
@@ -83,8 +82,8 @@ class Pricer {
   bool is_cheap(std::size_t slot) const { return roles_.is_cheap(slot); }
   bool is_evaluation(std::size_t slot) const { return roles_.is_evaluation(slot); }
 
-  /// The changed run, replayed whole: the last word on a plan. As `change` has it, but that fields which
-  /// nothing moves are not resolved again, and layers that were replayed before are known.
+  /// The changed run, replayed whole: the last word on a plan. As `change` has it, but that layers which were
+  /// replayed before are known.
   std::optional<Changed> changed(const Choice& choice);
   /// What a field is beside other changes; null: nothing.
   json::Json value_beside(const recipe::Values& changes, const std::string& pointer);
@@ -110,7 +109,6 @@ class Pricer {
     std::vector<uint32_t> prices;
     std::map<std::size_t, memory::Sizes> trainings;  ///< by the same, with evaluation as it is
   };
-  bool keeps_locks(const recipe::Variation& after) const;
   const std::optional<recipe::Recipe>& resolved(const Choice& structure);
   void begin(Walk& walk, const Choice& choice);
   Walk& walk(const Choice& choice);
@@ -122,7 +120,6 @@ class Pricer {
   const Space& space_;
   const Machines machines_;
   const Refused refused_;
-  recipe::Variations variations_;
   const SlotRoles roles_;
   const Effects effects_;
   ByChoice<memory::Parameters> known_parameters_;     ///< by all that changes a parameter

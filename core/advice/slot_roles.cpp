@@ -10,26 +10,26 @@ namespace {
 
 // Whether the optimizer's options change the step alone. A stack's defaults may follow the optimizer, and of
 // layers that are spread over the cards each card steps through its own part.
-bool steps_apart(const Slot& optimizers, const recipe::Parallel& parallel, recipe::Variations& variations) {
+bool steps_apart(const Basis& basis, const Slot& optimizers) {
+  const recipe::Parallel& parallel = basis.resolved.recipe.parallel;
   if (parallel.num_gpus > 1 && parallel.strategy == "none") return false;
   json::Errors ignored;
   return std::all_of(optimizers.options.begin(), optimizers.options.end(), [&](const Option& option) {
     const recipe::Values& changes = option.level.changes;
-    const auto moved = variations.with(changes, ignored).moved;
-    return std::all_of(moved.begin(), moved.end(),
+    const recipe::Values fields = moved(basis, resolve_with(basis, changes, ignored).values);
+    return std::all_of(fields.begin(), fields.end(),
                        [&](const auto& field) { return changes.count(field.first) != 0; });
   });
 }
 
 }  // namespace
 
-SlotRoles::SlotRoles(const Basis& basis, const Space& space, recipe::Variations& variations) {
+SlotRoles::SlotRoles(const Basis& basis, const Space& space) {
   const recipe::Recipe& recipe = basis.resolved.recipe;
   const bool evaluates_apart = memory::evaluates_apart(recipe);
   for (const Slot& slot : space.slots) {
     SlotRole role = slot.kind == FixKind::scale ? SlotRole::scale : SlotRole::structure;
-    if (slot.name == "optimizer" && steps_apart(slot, recipe.parallel, variations))
-      role = SlotRole::optimizer;
+    if (slot.name == "optimizer" && steps_apart(basis, slot)) role = SlotRole::optimizer;
     if (slot.name == "allocator") role = SlotRole::allocator;
     const bool evaluation =
         slot.name == "eval_batch" || slot.name == "eval_accumulation" || slot.name == "eval_outputs";

@@ -1,7 +1,7 @@
 // What an option of each slot asks of whoever prices it: to resolve the request anew, to replay it, or no more
 // than a correction of what was replayed.
 //
-//     const SlotRoles roles(basis, space, variations);
+//     const SlotRoles roles(basis, space);
 //     roles.is_cheap(space.find("optimizer"));     // true where an optimizer changes the step alone
 #pragma once
 
@@ -10,7 +10,6 @@
 
 #include "core/advice/change.h"
 #include "core/advice/space.h"
-#include "core/recipe/variations.h"
 
 namespace plimsoll::advice {
 
@@ -24,7 +23,7 @@ enum class SlotRole : uint8_t {
 
 class SlotRoles {
  public:
-  SlotRoles(const Basis& basis, const Space& space, recipe::Variations& variations);
+  SlotRoles(const Basis& basis, const Space& space);
 
   SlotRole of(std::size_t slot) const { return roles_[slot]; }
   bool is_cheap(std::size_t slot) const { return roles_[slot] >= SlotRole::optimizer; }

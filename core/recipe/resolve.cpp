@@ -1,14 +1,10 @@
 // Filling what was left out.
-#include <algorithm>
-#include <span>
-
 #include "core/recipe/conflicts.h"
 #include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/stacks.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
-#include "core/recipe/variations.h"
 #include "core/recipe/version.h"
 
 namespace plimsoll::recipe {
@@ -206,86 +202,9 @@ Resolved resolve(const Request& given, const StackPreset& stack, const ModelTrai
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
   check_conflicts(given, resolved.recipe, traits, errors);
+  // A model that sees nothing has no other part to train.
+  if (!traits.sees_images) resolved.recipe.vision.freeze_language_model = false;
   return resolved;
-}
-
-Variations::Variations(const Request& given, const StackPreset& stack, const ModelTraits& traits,
-                       const Resolved& resolved)
-    : given_(given), stack_(stack), traits_(traits), resolved_(resolved), values_(resolved.values) {
-  const std::span<const Field> table = field_table();
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const std::string& pointer = pointers_of_fields()[i];
-    const bool written = given.values.count(pointer) != 0, known = values_.count(pointer) != 0;
-    if (written || !known || is_absent(pointer, given, values_)) continue;
-    const bool by_stack =
-        std::any_of(stack.defaults.begin(), stack.defaults.end(), [&](const StackDefault& row) {
-          return row.pointer == pointer && (!row.when.empty() || same_as(row) != nullptr);
-        });
-    if (by_stack || table[i].rule != nullptr) dependent_.push_back(i);
-  }
-}
-
-// A section that comes into being, another way to share the work, and what is a word in one request and a
-// list in the other: these are resolved from the beginning. So are tasks whose lengths follow each other both
-// ways, depending on which of them is written.
-bool Variations::within_reach(const Values& changes) const {
-  if (task_has_rl(resolved_.values)) return false;
-  return std::all_of(changes.begin(), changes.end(), [&](const auto& change) {
-    const std::string& pointer = change.first;
-    const auto now = resolved_.values.find(pointer);
-    if (now == resolved_.values.end() || find_field(pointer) == nullptr || change.second.is_null())
-      return false;
-    for (const char* section : {"/parallel/", "/versions/", "/task", "/stack"}) {
-      if (pointer.rfind(section, 0) == 0) return false;
-    }
-    return now->second.is_null() || now->second.is_structured() == change.second.is_structured();
-  });
-}
-
-Variation Variations::from_the_beginning(const Values& changes, Errors& errors) const {
-  Request changed = given_;
-  for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
-  Resolved after = resolve(changed, stack_, traits_, errors);
-  Variation result;
-  for (const auto& [pointer, value] : after.values) {
-    const auto before = resolved_.values.find(pointer);
-    if (before == resolved_.values.end() || before->second != value)
-      result.moved.emplace_back(pointer, value);
-  }
-  for (const auto& [pointer, value] : resolved_.values) {
-    if (after.values.count(pointer) == 0) result.moved.emplace_back(pointer, Json());
-  }
-  result.recipe = std::move(after.recipe);
-  return result;
-}
-
-Variation Variations::with(const Values& changes, Errors& errors) {
-  if (!within_reach(changes)) return from_the_beginning(changes, errors);
-  Variation result;
-  result.recipe = resolved_.recipe;
-  if (names_attention(changes)) result.recipe.model_args.attention_is_named = true;
-  bool emptied = false;  // a setter leaves its member as it is when it is given nothing
-  const auto move = [&](const Field& field, const std::string& pointer, const Json& value) {
-    Json& now = values_.find(pointer)->second;
-    if (now == value) return;
-    emptied = emptied || value.is_null();
-    now = value;
-    result.moved.emplace_back(pointer, value);
-    if (field.set != nullptr) field.set(result.recipe, value);
-  };
-  for (const auto& [pointer, value] : changes) move(*find_field(pointer), pointer, value);
-  for (const std::size_t i : dependent_) {
-    const std::string& pointer = pointers_of_fields()[i];
-    if (changes.count(pointer) != 0) continue;
-    const Field& field = field_table()[i];
-    move(field, pointer, default_of(field, given_, stack_, traits_, values_).value);
-  }
-  for (const auto& [pointer, value] : result.moved) {
-    values_.find(pointer)->second = resolved_.values.find(pointer)->second;
-  }
-  if (emptied) return from_the_beginning(changes, errors);
-  check_conflicts(given_, result.recipe, traits_, errors);
-  return result;
 }
 
 }  // namespace plimsoll::recipe

@@ -5,7 +5,6 @@
 
 #include "core/memory/parameters/targets.h"
 #include "core/recipe/tasks.h"
-#include "core/recipe/variations.h"
 
 namespace plimsoll::run {
 
@@ -18,20 +17,18 @@ using Set = recipe::Values (*)(const Run&, uint64_t);
 class Sizing {
  public:
   Sizing(const Run& run, double usable)
-      : run(run),
-        usable(usable),
-        card(card_of(run)),
-        traits_(model_traits(run)),
-        variations_(run.given, *run.stack, traits_, run.resolved) {}
+      : run(run), usable(usable), card(card_of(run)), traits_(model_traits(run)) {}
 
   const Run& run;
   const double usable;
   const memory::Card card;
 
   /// Nothing where the fields contradict the rest of the request.
-  std::optional<recipe::Recipe> with(const recipe::Values& changes) {
+  std::optional<recipe::Recipe> with(const recipe::Values& changes) const {
     json::Errors errors;
-    recipe::Recipe changed = variations_.with(changes, errors).recipe;
+    recipe::Request request = run.given;
+    for (const auto& [pointer, value] : changes) request.values[pointer] = value;
+    recipe::Recipe changed = recipe::resolve(request, *run.stack, traits_, errors).recipe;
     memory::expand_targets(run.network, run.resolved.recipe, changed, errors);
     if (!errors.empty()) return std::nullopt;
     return changed;
@@ -42,20 +39,20 @@ class Sizing {
   bool fits(const recipe::Recipe& recipe) const {
     return memory::fits(card, like(run, run.network, recipe, replay(recipe)), usable);
   }
-  memory::Verdict verdict(const recipe::Values& changes) {
+  memory::Verdict verdict(const recipe::Values& changes) const {
     const std::optional<recipe::Recipe> changed = with(changes);
     if (!changed) return memory::Verdict::no;
     return memory::verdict(card, like(run, run.network, *changed, replay(*changed)), usable);
   }
   /// How much more the usual reserve asks for than the simulated allocator.
-  double slack(Set set, uint64_t value) {
+  double slack(Set set, uint64_t value) const {
     const std::optional<recipe::Recipe> changed = with(set(run, value));
     if (!changed) return 1;
     const memory::Replay there = replay(*changed);
     const memory::ReplayedRun like_this = like(run, run.network, *changed, there);
     return memory::usual_sizes(card, like_this).enough / memory::simulated_sizes(card, like_this).enough;
   }
-  bool fits(Set set, uint64_t value) {
+  bool fits(Set set, uint64_t value) const {
     const std::optional<recipe::Recipe> changed = with(set(run, value));
     return changed && fits(*changed);
   }
@@ -65,7 +62,6 @@ class Sizing {
     return memory::replay(run.network, recipe, run.machine);
   }
   const recipe::ModelTraits traits_;
-  recipe::Variations variations_;
 };
 
 recipe::Values set_batch(const Run&, uint64_t batch) {
@@ -120,7 +116,7 @@ uint64_t last_that_near(uint64_t guess, uint64_t low, uint64_t high, const Holds
 
 // Largest multiple of `step` up to `most` that fits; from `grows_from` steps on memory grows with each of these.
 // The usual reserve costs no simulation: corrected by one, it tells about where that is.
-std::optional<uint64_t> largest(Sizing& sizing, Set set, uint64_t step, uint64_t most,
+std::optional<uint64_t> largest(const Sizing& sizing, Set set, uint64_t step, uint64_t most,
                                 uint64_t grows_from = 1) {
   const auto fits = [&](uint64_t steps) { return sizing.fits(set, steps * step); };
   if (!fits(grows_from)) return std::nullopt;
@@ -165,7 +161,7 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
   return std::nullopt;
 }
 
-Costs costs_of(Sizing& sizing) {
+Costs costs_of(const Sizing& sizing) {
   const recipe::Recipe& now = sizing.run.resolved.recipe;
   const double before = sizing.usual(now).device;
   const auto cost = [&](bool applies, Set set, uint64_t value) -> std::optional<double> {
@@ -183,7 +179,7 @@ Costs costs_of(Sizing& sizing) {
   return costs;
 }
 
-Map map_of(Sizing& sizing) {
+Map map_of(const Sizing& sizing) {
   Map map;
   map.batches = {1, 2, 4, 8, 16, 32, 64};
   for (uint64_t length = 256; length <= 32768; length *= 2) map.lengths.push_back(length);
@@ -208,7 +204,7 @@ Map map_of(Sizing& sizing) {
 
 std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
   if (hardware::judged(run.gpu) == nullptr) return std::nullopt;
-  Sizing sizing(run, usable_for(run, run.gpu->usable_bytes));
+  const Sizing sizing(run, usable_for(run, run.gpu->usable_bytes));
   const bool grows = run.network.image.grows();
   const recipe::Recipe& now = run.resolved.recipe;
   Limits limits;

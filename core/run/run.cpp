@@ -211,9 +211,6 @@ namespace {
 // The network that the resolved recipe trains, and what the network makes of the recipe.
 void make_network(Run& run, Errors& errors) {
   check_images(run.network, run.resolved.recipe.vision, errors);
-  // A model that sees nothing has no other part to train.
-  if (run.network.image.rule == model::ImageTokens::Rule::none)
-    run.resolved.recipe.vision.freeze_language_model = false;
   note_quantised_checkpoint(run);
   note_dynamic_checkpoint(run);
   // Also for the plans that quantise: they are priced on this network.

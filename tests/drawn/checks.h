@@ -63,7 +63,6 @@ void timeline_keeps_every_peak(const Draw& draw);
 void simulated_allocator_holds_what_is_allocated(const Draw& draw);
 
 // Of what plans lean on.
-void variations_resolve_as_changed_requests(const Draw& draw);
 void batches_and_lengths_weigh_nothing(const Draw& draw);
 
 // Of several reports.

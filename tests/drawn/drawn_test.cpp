@@ -164,12 +164,6 @@ TEST_P(Drawn, SimulatedAllocatorHoldsWhatIsAllocated) {
   });
 }
 
-TEST_P(Drawn, VariationsResolveAsChangedRequests) {
-  each(4, {.plain = true}, [](const Draw& draw) {
-    if (is_answered(draw)) variations_resolve_as_changed_requests(draw);
-  });
-}
-
 TEST_P(Drawn, BatchesAndLengthsWeighNothing) {
   each(8, {.plain = true}, [](const Draw& draw) {
     if (is_answered(draw)) batches_and_lengths_weigh_nothing(draw);
