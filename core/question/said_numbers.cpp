@@ -312,4 +312,22 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   return found;
 }
 
+std::vector<std::string> out_of_reach(const SaidWords& words) {
+  constexpr double most = 1e7;
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    std::size_t count = 0;
+    const Named* named = words[at].is_number() ? nullptr : longest_at(words, at, true, count);
+    if (named == nullptr) continue;
+    const std::size_t number = number_behind(words, at + count, named->language);
+    if (number < words.size() && words[number].is_bare() && words[number].number >= most) {
+      std::string text(words[at].text);
+      for (std::size_t i = at + 1; i <= number; ++i) text += " " + std::string(words[i].text);
+      found.push_back(std::move(text));
+    }
+    at += count - 1;
+  }
+  return found;
+}
+
 }  // namespace plimsoll::question

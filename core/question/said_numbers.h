@@ -5,6 +5,7 @@
 //     // "/peft/r" 64, "/training/max_length" 2048
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct SaidNumber {
 
 /// Every number that the words around it make a setting, in the order of the text.
 std::vector<SaidNumber> numbers_in(const SaidWords& words);
+
+/// "batch 99999999999": what is named as a setting with more than any run has, in the text's own words.
+std::vector<std::string> out_of_reach(const SaidWords& words);
 
 }  // namespace plimsoll::question

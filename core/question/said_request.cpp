@@ -86,6 +86,7 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
     named.push_back(value);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
+  for (std::string& text : out_of_reach(words)) out.unread.push_back(std::move(text));
   // "Works at 2048, dies at 4096": two round numbers of nothing else are lengths.
   std::vector<json::Json>& lengths = said["/training/max_length"];
   if (lengths.empty()) {

@@ -24,6 +24,13 @@ bool tells_that(const std::string& text, std::string_view part) {
 }
 std::string words_on(std::string_view text) { return answer(planned(text), diagnosis::catalog()).words; }
 
+TEST(SaidPlans, ANumberThatNoRunHasIsNotPassedOver) {
+  EXPECT_TRUE(
+      tells_that(words_on("QLoRA of Llama 3.1 8B on a 4090, batch 99999999999999999999999, 2048 tokens"),
+                 "not counted: batch 99999999999999999999999"));
+  EXPECT_FALSE(tells_that(words_on("QLoRA of Llama 3.1 8B on a 4090, batch 4, 2048 tokens"), "not counted"));
+}
+
 TEST(SaidPlans, SequencesThatAreDividedOverCardsAreCounted) {
   const char* size = "/parallel/sequence_parallel_size";
   EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B at 128k on 4xA100 80GB with sequence parallel 4", size), "4");
