@@ -9,6 +9,7 @@ std::span<const Fix* const> fixes() {
       &gradient_checkpointing,
       &micro_batch,
       &fused_optimizer,
+      &newer_trl,
       &fused_loss,
       &sixteen_bit_load,
       &non_reentrant_checkpointing,

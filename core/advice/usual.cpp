@@ -19,6 +19,7 @@ constexpr const Fix* in_usual_order[] = {
     &vllm_memory_share,
     &micro_batch,
     // Kernels and what is kept for them.
+    &newer_trl,
     &fused_loss,
     &cut_cross_entropy,
     &plain_loss,

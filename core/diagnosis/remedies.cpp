@@ -10,7 +10,7 @@ namespace {
 
 using Id = std::string_view;
 
-constexpr Id loss[] = {"fused_loss", "cut_cross_entropy"};
+constexpr Id loss[] = {"newer_trl", "fused_loss", "cut_cross_entropy"};
 constexpr Id checkpoints[] = {"gradient_checkpointing"};
 constexpr Id kernel[] = {"sdpa", "flash_attention"};
 constexpr Id dtype[] = {"sixteen_bit_load"};
@@ -27,7 +27,7 @@ constexpr Id undivided[] = {"adapters_instead_of_full", "nf4", "sharded_paramete
                             "parameters_in_host_memory"};
 constexpr Id casts[] = {"no_kbit_upcast"};
 constexpr Id images[] = {"fewer_images", "smaller_images", "frozen_tower"};
-constexpr Id reference[] = {"precomputed_reference", "micro_batch"};
+constexpr Id reference[] = {"newer_trl", "precomputed_reference", "micro_batch"};
 constexpr Id adapters[] = {"lower_rank", "sixteen_bit_adapters", "fewer_targets"};
 
 struct Remedy {

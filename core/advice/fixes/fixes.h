@@ -16,6 +16,7 @@ extern const Fix reentrant_checkpointing;
 extern const Fix sync_each_batch;
 extern const Fix micro_batch;
 extern const Fix fused_loss;
+extern const Fix newer_trl;
 extern const Fix plain_loss;
 extern const Fix sdpa;
 extern const Fix flash_attention;

@@ -149,6 +149,26 @@ TEST(Advice, ExpertsThatWereLinearsBeforeTransformers5ArePackedThere) {
   EXPECT_TRUE(advice_on(request).at("gpu").at("plans").empty());  // it fits
 }
 
+// The least that helps a preference under TRL before 1.15 is a newer one, and not another way to train.
+TEST(Advice, ANewerTrlIsAWayOutOfLogitsThatItDoesNotMake) {
+  const Json request = {
+      {"model", "llama-3.1-8b"},
+      {"task", "dpo"},
+      {"stack", "trl"},
+      {"training", {{"per_device_train_batch_size", 2}, {"max_length", 4096}, {"bf16", true}}},
+      {"model_args", {{"dtype", "bfloat16"}}},
+      {"peft", {{"target_modules", "all-linear"}}},
+      {"versions", {{"trl", "1.9"}}},
+      {"hardware", {{"gpu", "rtx-4090"}}}};
+  const Json plans = advice_on(request).at("gpu").at("plans");
+  ASSERT_FALSE(plans.empty());
+  for (const Json& plan : plans) EXPECT_NE(plan.dump().find("newer_trl"), std::string::npos);
+  EXPECT_EQ(plans.front().dump().find("load_in_4bit"), std::string::npos);
+  Json newer = request;
+  newer["versions"]["trl"] = "1.16";
+  EXPECT_EQ(advice_on(newer).dump().find("newer_trl"), std::string::npos);
+}
+
 // gpt-oss's experts are one parameter in every release; Unsloth makes linears of them.
 TEST(Advice, WhereNoSettingHelpsUnslothMay) {
   const Json report = advice_on(qlora("gpt-oss-20b", "rtx-4090"));

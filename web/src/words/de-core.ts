@@ -44,6 +44,7 @@ export const CORE: Record<string, string> = {
   "fix.adapters_instead_of_full": "LoRA statt vollem Fine-Tuning",
   "fix.double_quantization": "Doppelte Quantisierung",
   "fix.quantized_experts": "Auch die Experten quantisieren",
+  "fix.newer_trl": "TRL 1.15 oder neuer",
   "fix.linear_experts": "Experten als lineare Schichten",
   "fix.eight_bit_optimizer": "AdamW in 8 Bit",
   "fix.eval_accumulation": "Ergebnisse der Auswertung in den Speicher des Rechners",
@@ -97,6 +98,8 @@ export const CORE: Record<string, string> = {
     "Auch die Skalen der 4-Bit-Gewichte werden quantisiert: 0,516 statt 0,5625 Bytes je Gewicht.",
   "why.quantized_experts":
     "Transformers 5 hält die Experten einer Schicht als einen Parameter, den bitsandbytes in 16 Bit lässt; Axolotl packt ihn beim Laden.",
+  "why.newer_trl":
+    "Log-Wahrscheinlichkeiten kommen aus Kacheln der Logits, die im Rückwärtslauf neu entstehen, bei Präferenzen nur für die Antworten: einen Tensor aller Logits gibt es nicht.",
   "why.linear_experts":
     "Transformers 5 hält die Experten einer Schicht als einen Parameter: bitsandbytes lässt ihn in 16 Bit, und Adapter darauf entstehen in jedem Vorwärtslauf neu. Davor sind es lineare Schichten, gepackt wie die anderen.",
   "why.eight_bit_optimizer": "Beide Zustände brauchen ein Byte je Element statt vier.",
