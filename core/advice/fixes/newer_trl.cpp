@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-// Before 1.10 other defaults of online tasks were others too: a plan would change what is generated.
+// Before 1.10 GRPO and RLOO generate half as many tokens by default: a plan would change what is learned from.
 std::vector<Level> newer_trl_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const std::string& trl = r.versions.trl;
