@@ -155,15 +155,24 @@ bool is_card(double value) {
          number % 100 >= 50;
 }
 
+// The largest number that is read as such a setting.
+double most_of(std::string_view pointer) {
+  if (pointer == length || pointer == completion || pointer == prompt) return 1e7;
+  if (pointer == images_field) return 64;
+  return pointer == cards ? 1024 : 65536;
+}
+
 // A number that can be what its words say; of tokens "ZeRO-3, sequence length" the 3 cannot.
 bool can_be(std::string_view pointer, const SaidWord& word) {
   const double value = word.number;
   if (pointer == length || pointer == completion || pointer == prompt)
     return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
-           value * (word.unit.empty() ? 1 : 1024) >= 16 && value < 1e7 && !(word.is_bare() && is_card(value));
-  if (pointer == images_field) return word.unit.empty() && value >= 1 && value <= 64;
-  if (pointer == cards) return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= 1024;
-  return word.unit.empty() && value >= 1 && value <= 65536;
+           value * (word.unit.empty() ? 1 : 1024) >= 16 && value < most_of(pointer) &&
+           !(word.is_bare() && is_card(value));
+  if (pointer == images_field) return word.unit.empty() && value >= 1 && value <= most_of(pointer);
+  if (pointer == cards)
+    return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= most_of(pointer);
+  return word.unit.empty() && value >= 1 && value <= most_of(pointer);
 }
 
 // What may stand between a name and its number: "a batch size of 8", "length is about 1024". Names that all
@@ -313,14 +322,16 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
 }
 
 std::vector<std::string> out_of_reach(const SaidWords& words) {
-  constexpr double most = 1e7;
   std::vector<std::string> found;
   for (std::size_t at = 0; at < words.size(); ++at) {
     std::size_t count = 0;
     const Named* named = words[at].is_number() ? nullptr : longest_at(words, at, true, count);
     if (named == nullptr) continue;
     const std::size_t number = number_behind(words, at + count, named->language);
-    if (number < words.size() && words[number].is_bare() && words[number].number >= most) {
+    // "gpu 4090", "images 1024 pixels wide": there a number is a name or of something else.
+    const bool counts = named->pointer != cards && named->pointer != images_field;
+    if (counts && number < words.size() && words[number].is_bare() &&
+        words[number].number > most_of(named->pointer)) {
       std::string text(words[at].text);
       for (std::size_t i = at + 1; i <= number; ++i) text += " " + std::string(words[i].text);
       found.push_back(std::move(text));

@@ -1,17 +1,29 @@
+#include <algorithm>
+#include <iterator>
+
 #include "core/advice/fixes/fixes.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
-// Before 1.10 GRPO and RLOO generate half as many tokens by default: a plan would change what is learned from.
+// The first release from which on 1.16 takes another loss and leaves every other default: before 1.0
+// checkpointing, the optimizer and the release of Transformers change too, before 1.10 the length of completions.
+struct Since {
+  std::string_view task, trl;
+};
+constexpr Since same_but_for_the_loss[] = {
+    {"dpo", "1.0"}, {"kto", "1.0"}, {"grpo", "1.10"}, {"rloo", "1.10"}};
+
 std::vector<Level> newer_trl_levels(const FixContext& s) {
-  const recipe::Recipe& r = s.recipe;
-  const std::string& trl = r.versions.trl;
-  const bool compares = r.task == "dpo" || r.task == "kto";
-  const bool generates = r.task == "grpo" || r.task == "rloo";
-  if (r.training.loss_kernel != "stock" || recipe::version_at_least(trl, "1.15")) return {};
-  if (!compares && !(generates && recipe::version_at_least(trl, "1.10"))) return {};
+  const recipe::Versions& versions = s.recipe.versions;
+  const auto* since = std::find_if(std::begin(same_but_for_the_loss), std::end(same_but_for_the_loss),
+                                   [&](const Since& one) { return one.task == s.recipe.task; });
+  if (since == std::end(same_but_for_the_loss) || s.recipe.training.loss_kernel != "stock") return {};
+  if (recipe::version_at_least(versions.trl, "1.15")) return {};
+  // What TRL 1.16 requires.
+  if (!recipe::version_at_least(versions.transformers, "4.56.2")) return {};
+  if (!recipe::version_at_least(versions.trl, since->trl)) return {};
   return {{{{"/versions/trl", "1.16.0"}}, quality::none}};
 }
 

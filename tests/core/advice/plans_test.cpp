@@ -164,6 +164,23 @@ TEST(Advice, ANewerTrlIsAWayOutOfLogitsThatItDoesNotMake) {
   ASSERT_FALSE(plans.empty());
   for (const Json& plan : plans) EXPECT_NE(plan.dump().find("newer_trl"), std::string::npos);
   EXPECT_EQ(plans.front().dump().find("load_in_4bit"), std::string::npos);
+  // What plans call the same numbers is the same run but for its loss.
+  Json older = request;
+  older["versions"]["trl"] = "0.25";
+  EXPECT_EQ(advice_on(older).dump().find("newer_trl"), std::string::npos);
+  const auto defaults = [&request](const char* trl) {
+    Json asked = request;
+    asked["versions"]["trl"] = trl;
+    std::set<std::string> found;
+    for (const Json& one : answer(asked).at("assumptions")) {
+      const std::string pointer = one.at("pointer");
+      if (pointer.find("loss_kernel") == std::string::npos &&
+          pointer.find("cross_entropy") == std::string::npos)
+        found.insert(pointer + " " + one.at("value").dump());
+    }
+    return found;
+  };
+  EXPECT_EQ(defaults("1.0"), defaults("1.16"));
   Json newer = request;
   newer["versions"]["trl"] = "1.16";
   EXPECT_EQ(advice_on(newer).dump().find("newer_trl"), std::string::npos);

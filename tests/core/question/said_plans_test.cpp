@@ -28,6 +28,8 @@ TEST(SaidPlans, ANumberThatNoRunHasIsNotPassedOver) {
   EXPECT_TRUE(
       tells_that(words_on("QLoRA of Llama 3.1 8B on a 4090, batch 99999999999999999999999, 2048 tokens"),
                  "not counted: batch 99999999999999999999999"));
+  EXPECT_TRUE(tells_that(words_on("QLoRA of Llama 3.1 8B on a 4090, batch size 100000, 2048 tokens"),
+                         "not counted: batch size 100000"));
   EXPECT_FALSE(tells_that(words_on("QLoRA of Llama 3.1 8B on a 4090, batch 4, 2048 tokens"), "not counted"));
 }
 
