@@ -8,7 +8,7 @@ import { say } from "./words/say.ts";
 
 /** What plans change; the rest of a request says what the run and the machine are. */
 const CHANGED =
-  /^\/(model|training|peft|quantization|model_args|rl|vision|parallel|versions\/transformers|hardware\/PYTORCH_)/;
+  /^\/(model|training|peft|quantization|model_args|rl|vision|parallel|versions\/(transformers|trl)|hardware\/PYTORCH_)/;
 
 const locksOf = (view: View): string[] => {
   const locks: Json | undefined = get(view.request, "/locks");
