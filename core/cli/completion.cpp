@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/cli/answer.h"
+#include "core/cli/typed.h"
 #include "core/cli/values.h"
 #include "core/cli/wishes.h"
 #include "core/json/at.h"
@@ -17,18 +18,6 @@ namespace {
 using json::at;
 using json::Json;
 using Words = std::vector<std::string>;
-
-Words split(const std::string& list) {
-  Words words;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const std::string word = list.substr(at, end - at);
-    if (const std::size_t begin = word.find_first_not_of(' '); begin != std::string::npos)
-      words.push_back(word.substr(begin));
-    at = end + 1;
-  }
-  return words;
-}
 
 std::string joined(const Words& words, const char* between = " ") {
   std::string out;
@@ -52,7 +41,7 @@ Words values_of_field(const std::string& pointer) {
     for (const recipe::StackPreset& stack : catalog().stacks) values.push_back(stack.id);
   }
   for (const recipe::FieldInfo& field : recipe::fields()) {
-    if (field.pointer == pointer && field.type == "word") values = split(field.allowed);
+    if (field.pointer == pointer && field.type == "word") values = items_of(field.allowed);
   }
   return values;
 }
@@ -71,7 +60,7 @@ Words field_names() {
 Words formats() {
   const Json answer = parsed(report::export_text(R"({"model": "gpt2"})", "?", catalog(), ""));
   const Json& errors = at(answer, "errors");
-  return errors.is_array() && !errors.empty() ? split(text(at(errors[0], "allowed"))) : Words();
+  return errors.is_array() && !errors.empty() ? items_of(text(at(errors[0], "allowed"))) : Words();
 }
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() != 0; }
@@ -88,7 +77,7 @@ Words values_of(const CLI::Option& option) {
   const std::size_t open = type.find('{'), close = type.find('}');
   return open == std::string::npos || close == std::string::npos
              ? Words()
-             : split(type.substr(open + 1, close - open - 1));
+             : items_of(type.substr(open + 1, close - open - 1));
 }
 
 // A text without a list of words; numbers and names have words of their own for their type.

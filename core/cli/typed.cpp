@@ -44,16 +44,6 @@ std::optional<std::string> without_groups(std::string_view text) {
   return digits;
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> items;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(", ", at), list.size());
-    items.push_back(list.substr(at, end - at));
-    at = end + 2;
-  }
-  return items;
-}
-
 Json number_of(const std::string& text, bool binary, std::string& why) {
   const auto read = amount(text, binary);
   if (!read) return text;
@@ -72,8 +62,8 @@ Typed named(const std::string& word, const std::string& list) {
   if (!found.by_parts) return {word, "", {}};
   const bool one = found.names.find(',') == std::string::npos;
   bool nested = true;
-  std::vector<std::string> candidates = split(found.names);
-  for (const std::string& item : split(list)) {
+  std::vector<std::string> candidates = items_of(found.names);
+  for (const std::string& item : items_of(list)) {
     if (!json::near(word, item).by_parts) continue;
     nested = nested && json::near(found.names, item).by_parts;
     const std::string name = item.substr(0, item.find('\t'));
@@ -107,11 +97,7 @@ Typed word_in_words(const recipe::FieldInfo& field, const std::string& text) {
 
 Typed list_of(const recipe::FieldInfo& field, const std::string& text) {
   Typed list{Json::array(), "", {}};
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string item(ascii::trim(std::string_view(text).substr(at, end - at)));
-    at = end + 1;
-    if (item.empty()) continue;
+  for (const std::string& item : items_of(text)) {
     Typed one = word_of(item, field.allowed);
     list.value.push_back(std::move(one.value));
     if (!one.why.empty()) list.why = std::move(one.why);
@@ -136,6 +122,17 @@ std::string stack_list(const run::Catalog& catalog) {
 }
 
 }  // namespace
+
+std::vector<std::string> items_of(std::string_view list) {
+  std::vector<std::string> items;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string_view item = ascii::trim(list.substr(at, end - at));
+    if (!item.empty()) items.emplace_back(item);
+    at = end + 1;
+  }
+  return items;
+}
 
 std::optional<double> amount(std::string_view text, bool binary) {
   text = ascii::trim(text);

@@ -29,6 +29,9 @@ Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::
 /// 4k, 8,192, 1e4, 1.5m. A k is 1024 for a `binary` quantity, such as tokens, else 1000.
 std::optional<double> amount(std::string_view text, bool binary);
 
+/// The items of "a, b".
+std::vector<std::string> items_of(std::string_view list);
+
 /// A model's listed name, or the only one that has these parts.
 Typed typed_model(const std::string& name, const run::Catalog& catalog);
 
