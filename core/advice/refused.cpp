@@ -12,6 +12,8 @@ recipe::Refusing refusing(const model::Architecture& network, const hardware::Gp
   for (const model::LayerGroup& group : network.stacks.front().groups) {
     around.widest_head = std::max(around.widest_head, static_cast<uint64_t>(group.head_dim));
   }
+  around.parameters = static_cast<double>(model::parameter_count(network));
+  if (gpu != nullptr) around.gpu_bytes = static_cast<double>(gpu->usable_bytes);
   if (gpu != nullptr && gpu->vendor == "NVIDIA") around.compute_capability = gpu->compute_capability;
   return around;
 }
@@ -30,7 +32,8 @@ Refused::Rows Refused::rows_for(const recipe::Recipe& recipe) const {
 }
 
 bool Refused::adds(const recipe::Recipe& changed) const {
-  const auto [known, fresh] = rows_.try_emplace(changed.versions.transformers);
+  const recipe::Versions& versions = changed.versions;
+  const auto [known, fresh] = rows_.try_emplace({versions.transformers, versions.trl});
   if (fresh) known->second = rows_for(changed);
   return std::any_of(known->second.begin(), known->second.end(),
                      [&](const recipe::Refusal* row) { return row->applies(changed, around_); });

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/hardware/gpu.h"
@@ -23,7 +24,7 @@ class Refused {
  public:
   Refused(const model::Architecture& network, const hardware::Gpu* gpu, const recipe::Recipe& before);
 
-  /// Fast enough to be asked for every choice: of a version, no change touches more than that of Transformers.
+  /// Fast enough to be asked for every choice: the rows of its releases are found once.
   bool adds(const recipe::Recipe& changed) const;
 
  private:
@@ -32,8 +33,8 @@ class Refused {
 
   recipe::Refusing around_;
   const recipe::Recipe& before_;
-  /// Of this stack, without those that are there already, by the release of Transformers.
-  mutable std::map<std::string, Rows, std::less<>> rows_;
+  /// Of this stack, without those that are there already, by the releases that changes move: of Transformers and TRL.
+  mutable std::map<std::pair<std::string, std::string>, Rows, std::less<>> rows_;
 };
 
 }  // namespace plimsoll::advice

@@ -37,7 +37,7 @@ constexpr Setting parameters_in_host_memory_settings[] = {
 
 const Fix parameters_in_host_memory = {
     .id = "parameters_in_host_memory",
-    .title = "Offload parameters to CPU (FSDP)",
+    .title = "Offload parameters to CPU",
     .slot = "offload",
     .effort = "one setting",
     .why = "Weights, gradients and states lie in RAM; each layer crosses PCIe when it runs.",

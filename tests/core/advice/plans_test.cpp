@@ -186,6 +186,20 @@ TEST(Advice, ANewerTrlIsAWayOutOfLogitsThatItDoesNotMake) {
   EXPECT_EQ(advice_on(newer).dump().find("newer_trl"), std::string::npos);
 }
 
+// TRL takes no adapter of the head from 1.15 on (trl/trainer/utils.py add_fused_lm_head).
+TEST(Advice, NoPlanMovesToAReleaseThatRefusesTheRun) {
+  const Json request = {{"model", "llama-3.1-8b"},
+                        {"task", "dpo"},
+                        {"stack", "trl"},
+                        {"training", {{"per_device_train_batch_size", 2}, {"max_length", 4096}}},
+                        {"peft", {{"target_modules", {"q_proj", "v_proj", "lm_head"}}}},
+                        {"versions", {{"trl", "1.10"}}},
+                        {"hardware", {{"gpu", "rtx-4090"}}}};
+  const std::string advice = advice_on(request).dump();
+  EXPECT_NE(advice.find("load_in_4bit"), std::string::npos);
+  EXPECT_EQ(advice.find("newer_trl"), std::string::npos);
+}
+
 // gpt-oss's experts are one parameter in every release; Unsloth makes linears of them.
 TEST(Advice, WhereNoSettingHelpsUnslothMay) {
   const Json report = advice_on(qlora("gpt-oss-20b", "rtx-4090"));
