@@ -51,6 +51,18 @@ bool says_each(std::string_view behind) {
   return behind.find("each") != std::string_view::npos || behind.find("per ") != std::string_view::npos;
 }
 
+// Behind " 24 gb" at the front of a text; 0: no size stands there.
+std::size_t size_length(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && text[at] == ' ') ++at;
+  const std::size_t digits = at;
+  while (at < text.size() && is_digit(text[at])) ++at;
+  if (at == digits) return 0;
+  while (at < text.size() && text[at] == ' ') ++at;
+  if (text.substr(at, 3) == "gib") return at + 3;
+  return text.substr(at, 2) == "gb" ? at + 2 : 0;
+}
+
 constexpr std::string_view boards[] = {"a100", "h100", "a800", "h800", "h20",   "v100",  "a6000", "3090",
                                        "4090", "5090", "rtx",  "l40",  "a10",   "t4",    "h200",  "mi300",
                                        "b200", "a40",  "l20",  "a30",  "a5000", "mi250", "910b"};
@@ -71,6 +83,7 @@ double count_in_words(std::string_view folded) {
       if (at > 0 && is_lower(folded[at - 1])) continue;
       if (end >= folded.size() || (folded[end] != ' ' && folded[end] != '-')) continue;
       std::string_view behind = folded.substr(end, 24);
+      behind.remove_prefix(size_length(behind));  // "two 24 gb cards"
       behind = behind.substr(0, behind.find_first_of(".,;:\n("));
       // The second blank ends the second word behind the count.
       for (std::size_t blank = 0, i = 1; i < behind.size(); ++i) {
@@ -78,6 +91,7 @@ double count_in_words(std::string_view folded) {
       }
       const bool card =
           behind.find("gpu") != std::string_view::npos || behind.find("card") != std::string_view::npos ||
+          behind.find("karte") != std::string_view::npos ||
           std::any_of(std::begin(boards), std::end(boards),
                       [&](std::string_view board) { return behind.find(board) != std::string_view::npos; });
       if (card) most = std::max(most, one.count);
@@ -183,6 +197,20 @@ double count_before_gpus(std::string_view folded) {
 }
 
 // "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
+// "2x 24gb", "4 * 48 gb": of a size, unless it is the machine's memory.
+double count_of_a_size(std::string_view folded) {
+  double most = 0;
+  for (std::size_t at = folded.find_first_of("x*"); at != std::string_view::npos;
+       at = folded.find_first_of("x*", at + 1)) {
+    const std::size_t size = size_length(folded.substr(at + 1));
+    const double count = size == 0 ? 0 : number_before(folded, at);
+    const std::string_view behind = folded.substr(at + 1 + size).substr(0, 12);
+    const bool other = behind.find("ram") < 10 || behind.find("ddr") < 10 || behind.find("ssd") < 10;
+    if (count >= 2 && count <= 64 && (!other || behind.find("vram") < 10)) most = std::max(most, count);
+  }
+  return most;
+}
+
 double count_before_a_sign(std::string_view folded) {
   double most = 0;
   for (const std::string_view sign : {"卡", "张", "块"}) {
@@ -241,10 +269,10 @@ double count_on_machines(std::string_view folded) {
 
 std::optional<double> cards_in_words(const Text& text) {
   const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
-  double most =
-      std::max({count_of_flags(folded), count_of_visible(folded), count_in_words(folded),
-                count_behind_a_card(folded), count_in_chinese(folded), count_before_gpus(folded),
-                count_before_a_sign(folded), count_before_a_board(folded), count_on_machines(folded)});
+  double most = std::max({count_of_flags(folded), count_of_visible(folded), count_in_words(folded),
+                          count_behind_a_card(folded), count_in_chinese(folded), count_before_gpus(folded),
+                          count_before_a_sign(folded), count_before_a_board(folded),
+                          count_on_machines(folded), count_of_a_size(folded)});
   for (const Stream& stream : text.streams) {
     if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
   }

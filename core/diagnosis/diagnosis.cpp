@@ -117,7 +117,7 @@ Diagnosis diagnose(const Situation& situation) {
   words.folded_lines = without_settings(words.folded_lines);
   r.frames = read_frames(words);
   r.text.folded_lines = own_words(r.text.folded_lines);
-  r.prose = read_prose(own_words(words.folded_lines));
+  r.prose = read_prose(without_log_lines(own_words(words.folded_lines)));
   r.cases = cases_in(r.text, r.prose);
   const bool spoken = r.messages.empty() && !full && !situation.is_source && !situation.is_plan;
   if (spoken) r.messages = spoken_messages(r.text, r.prose, r.cases);

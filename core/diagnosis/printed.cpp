@@ -1,6 +1,7 @@
 #include "core/diagnosis/printed.h"
 
 #include <algorithm>
+#include <span>
 
 namespace plimsoll::diagnosis {
 
@@ -23,6 +24,29 @@ constexpr Printed all_printed[] = {
 
 constexpr std::size_t longest_printed = 600;
 
+// Lines that hold one of these are no person's: Python's warnings, the loggers of Transformers and Accelerate, Unsloth.
+constexpr std::string_view logged[] = {"warning: ",  "warnings.warn(", "[info|",        "[warning|",
+                                       " - info - ", " - warning - ",  "unsloth: will "};
+// Trainer's, when a checkpoint is written.
+constexpr std::string_view saved[] = {"saving model checkpoint to ", "configuration saved in ",
+                                      "model weights saved in ", "tokenizer config file saved in "};
+// What a step that ran leaves in a log.
+constexpr std::string_view stepped[] = {"{'loss':", "it/s]", "it/s,", "s/it]", "s/it,"};
+
+bool holds_any(std::string_view line, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
+}
+
+std::size_t last_step(std::string_view folded) {
+  std::size_t last = 0;
+  for (const std::string_view word : stepped) {
+    const std::size_t at = folded.rfind(word);
+    if (at != std::string_view::npos) last = std::max(last, at);
+  }
+  return last;
+}
+
 }  // namespace
 
 std::string own_words(std::string_view folded) {
@@ -39,6 +63,21 @@ std::string own_words(std::string_view folded) {
           first, first + static_cast<std::ptrdiff_t>(end + one.to.size()), [](char c) { return c != '\n'; },
           ' ');
     }
+  }
+  return out;
+}
+
+std::string without_log_lines(std::string_view folded) {
+  std::string out(folded);
+  const std::size_t ran_until = last_step(folded);
+  for (std::size_t begin = 0; begin < folded.size();) {
+    const std::size_t end = std::min(folded.find('\n', begin), folded.size());
+    const std::string_view line = folded.substr(begin, end - begin);
+    if (holds_any(line, logged) || (end < ran_until && holds_any(line, saved))) {
+      const auto first = out.begin() + static_cast<std::ptrdiff_t>(begin);
+      std::fill(first, first + static_cast<std::ptrdiff_t>(line.size()), ' ');
+    }
+    begin = end + 1;
   }
   return out;
 }

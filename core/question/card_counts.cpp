@@ -9,21 +9,26 @@ namespace {
 
 constexpr uint64_t most_cards_asked = 512, in_a_machine = 8;
 
-// What each of `count` cards needs, where it fits; 0: it does not.
-double needed_on(const SaidRequest& said, const Way& way, uint64_t count, const run::Catalog& catalog) {
+struct Shared {
+  double needed = 0;  // of each card; 0: the request is none
+  memory::Verdict verdict = memory::Verdict::no;
+};
+
+Shared shared_by(const SaidRequest& said, const Way& way, uint64_t count, const run::Catalog& catalog) {
   json::Json request = way.request;
   json::Json& parallel = request["parallel"];
   if (!parallel.is_object()) parallel = json::Json::object();
   parallel["num_gpus"] = count;
-  if (count > 1 && said.values.count("/parallel/strategy") == 0) parallel["strategy"] = "zero3";
-  if (count == 1) parallel = json::Json{{"num_gpus", 1}};
+  if (said.values.count("/parallel/strategy") == 0) {
+    if (count == 1) parallel = json::Json{{"num_gpus", 1}};
+    if (count > 1) parallel["strategy"] = "zero3";
+  }
   json::Errors ignored;
   const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
-  if (!run || run->gpu == nullptr) return 0;
-  const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
+  if (!run || run->gpu == nullptr) return {};
+  const memory::Sizes sizes = sizes_of(run->replay.at_peak(), *run);
   const double usable = usable_for(*run, run->gpu->usable_bytes);
-  const bool fits = run::verdict_of(sizes, run::unsaid(*run, catalog), usable) == memory::Verdict::fits;
-  return fits ? sizes.needed : 0;
+  return {sizes.needed, run::verdict_of(sizes, run::unsaid(*run, catalog), usable)};
 }
 
 }  // namespace
@@ -31,8 +36,11 @@ double needed_on(const SaidRequest& said, const Way& way, uint64_t count, const 
 std::string fewest_cards(const SaidRequest& said, const Way& way, const run::Catalog& catalog) {
   if (said.cards.size() != 1 || !said.cards.front().gpu->replayed()) return "";
   const std::string card = said.cards.front().gpu->name;
+  const auto reaches = [&](uint64_t count, memory::Verdict most) {
+    return shared_by(said, way, count, catalog).verdict <= most;
+  };
   uint64_t high = 1;
-  while (high <= most_cards_asked && needed_on(said, way, high, catalog) == 0) high *= 2;
+  while (high <= most_cards_asked && !reaches(high, memory::Verdict::fits)) high *= 2;
   if (high == 1) return " One " + card + " is enough.";
   const auto strategy = said.values.find("/parallel/strategy");
   const std::string shared =
@@ -40,14 +48,20 @@ std::string fewest_cards(const SaidRequest& said, const Way& way, const run::Cat
   if (high > most_cards_asked)
     return " Even " + std::to_string(most_cards_asked) + " x " + card + " are not enough with " + shared +
            ".";
-  uint64_t low = high / 2;  // does not fit
-  while (high > low + 1) {
-    const uint64_t middle = low + (high - low) / 2;
-    (needed_on(said, way, middle, catalog) > 0 ? high : low) = middle;
-  }
+  // The fewest of which it is true, where it is of `most`.
+  const auto fewest = [&](uint64_t most, memory::Verdict verdict) {
+    for (uint64_t low = 0; most > low + 1;) {
+      const uint64_t middle = low + (most - low) / 2;
+      (reaches(middle, verdict) ? most : low) = middle;
+    }
+    return most;
+  };
+  high = fewest(high, memory::Verdict::fits);
+  const uint64_t barely = fewest(high, memory::Verdict::tight);
   const uint64_t machines = (high + in_a_machine - 1) / in_a_machine;
   return " The fewest that it fits on is " + std::to_string(high) + " x " + card + ", with " + shared + ": " +
-         diagnosis::size_text(needed_on(said, way, high, catalog)) + " on each." +
+         diagnosis::size_text(shared_by(said, way, high, catalog).needed) + " on each." +
+         (barely < high ? " On " + std::to_string(barely) + " it fits barely." : "") +
          (machines > 1 ? " In machines of 8 cards these are " + std::to_string(machines) + " machines." : "");
 }
 

@@ -140,9 +140,11 @@ double count_in(std::string_view folded) {
   for (const SaidNumber& found : numbers_in(words)) {
     if (found.pointer == "/parallel/num_gpus") most = std::max(most, found.value);
   }
-  for (std::size_t at = 0; at + 1 < words.size(); ++at) {  // "4x L4", and no "8x 7B"
+  // "4x L4", and no "8x 7B", nor "2x 16GB" of a machine's memory.
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
     const bool times = words[at].is_number() && words[at].unit == "x" && !words[at].stops();
-    const bool board = has_digit(words[at + 1].text) && words[at + 1].unit != "b";
+    const SaidWord& next = words[at + 1];
+    const bool board = has_digit(next.text) && next.unit != "b" && next.unit.substr(0, 1) != "g";
     if (times && board) most = std::max(most, words[at].number);
   }
   return most > 0 ? most : is_one(words) ? 1 : 0;
@@ -268,6 +270,8 @@ void read_unnamed_card(const diagnosis::Text& text, SaidRequest& out) {
   if (words.size() > longest_asked_of_cards) return;
   if (out.card_bytes == 0) out.card_bytes = size_alone(words, asked ? asked->value : 0);
   out.unknown_card = unknown_card_in(text, words);
+  const double count = out.card_bytes > 0 ? count_in(text.folded_lines) : 0;
+  if (count > 0) out.values["/parallel/num_gpus"] = json::count_of(count);
 }
 
 }  // namespace

@@ -186,9 +186,19 @@ void read_trainer(const diagnosis::Text& text, SaidRequest& out) {
   }
 }
 
+// Tasks that are called otherwise than by their id. Online ones have a reward model beside them.
+struct CalledTask {
+  std::string_view phrase;
+  const char* task;
+};
+constexpr CalledTask called_tasks[] = {
+    {"reward model*", "reward"},    {"belohnungsmodell*", "reward"}, {"奖励模型", "reward"},
+    {"classif*", "classification"}, {"klassifi*", "classification"}, {"分类", "classification"},
+};
+
 // The task, where the text is about one; two are weighed against each other.
 void read_named_task(const SaidWords& words, SaidRequest& out) {
-  constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "sft"};
+  constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "rloo", "simpo", "cpo", "sft"};
   std::vector<json::Json> tasks;
   for (const SaidWord& word : words) {
     const bool named = std::find(std::begin(known), std::end(known), word.text) != std::end(known);
@@ -198,6 +208,9 @@ void read_named_task(const SaidWords& words, SaidRequest& out) {
   // "SFT" alone is what fine-tuning is; beside another task it is the one that this is compared with.
   for (const json::Json& task : tasks) {
     if (task != json::Json("sft")) out.values.emplace("/task", task);
+  }
+  for (const CalledTask& one : called_tasks) {
+    if (affirms(words, one.phrase)) out.values.emplace("/task", one.task);
   }
   if (tasks.size() > 1) out.weighed["/task"] = tasks;
   if (out.values.count("/task") == 0 || !affirms(words, "vllm")) return;

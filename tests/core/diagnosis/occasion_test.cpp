@@ -162,5 +162,23 @@ TEST(DiagnosisOccasion, ApplesBackendIsNamedByThreeLetters) {
   EXPECT_NE(first_cause("OOM error, with steps and timestamps, finetuning T5"), "mps_watermark");
 }
 
+// What a library prints in every run says nothing of the moment.
+TEST(DiagnosisOccasion, ALineOfALogIsNoPersonsWord) {
+  const std::string oom =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.16 GiB. GPU 0 has a total "
+      "capacity of 23.64 GiB of which 800.12 MiB is free.";
+  EXPECT_EQ(phase_of("Unsloth: Will smartly offload gradients to save VRAM!\n" + oom), FailurePhase::unknown);
+  EXPECT_EQ(
+      phase_of("FutureWarning: `evaluation_strategy` is deprecated and will be removed in version 4.46. Use "
+               "`eval_strategy` instead\n  0%|          | 0/1500 [00:00<?, ?it/s]\n" +
+               oom),
+      FailurePhase::unknown);
+  const std::string save = "Saving model checkpoint to /out/checkpoint-500\n";
+  EXPECT_EQ(phase_of(save + oom), FailurePhase::save);
+  EXPECT_EQ(
+      phase_of(save + " 34%|###   | 510/1500 [10:02<19:43, 1.20s/it]\n{'loss': 1.1, 'epoch': 0.3}\n" + oom),
+      FailurePhase::unknown);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis

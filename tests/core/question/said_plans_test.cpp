@@ -151,5 +151,28 @@ TEST(SaidPlans, ThatExpertsStayUnquantisedIsSaid) {
   EXPECT_TRUE(tells_that(words_on("Mixtral 8x7B QLoRA on an A6000"), "The experts stay unquantised"));
 }
 
+TEST(SaidPlans, SoManyCardsOfASizeAreCounted) {
+  const char* cards = "/parallel/num_gpus";
+  EXPECT_EQ(planned_at("Can I QLoRA Llama 3.1 70B with FSDP on 2x 24GB GPUs?", cards), "2");
+  EXPECT_EQ(planned_at("QLoRA of Llama 3.1 70B on two 24 GB cards", cards), "2");
+  EXPECT_EQ(planned_at("LoRA von Llama 3.1 8B auf 4 x 48 GB", cards), "4");
+  EXPECT_NE(planned_at("QLoRA of Llama 3.1 8B on a 24 GB card in a machine with 2x 16GB RAM", cards), "2");
+}
+
+TEST(SaidPlans, ARewardModelAndAClassifierAreTasks) {
+  EXPECT_EQ(planned_at("Training a reward model from Qwen2.5-1.5B on an RTX 4080, batch 8", "/task"),
+            "\"reward\"");
+  EXPECT_EQ(planned_at("Fine-tune Qwen2.5-0.5B for sequence classification on an RTX 3060", "/task"),
+            "\"classification\"");
+  EXPECT_EQ(planned_at("GRPO of Qwen2.5-7B with a reward model on an H100", "/task"), "\"grpo\"");
+}
+
+// The count goes over the run that was asked about: ZeRO-3 keeps a master copy on one card, too.
+TEST(SaidPlans, TheCountOfCardsIsOfTheSharingThatIsNamed) {
+  const char* asked = "how many A100 80GB do I need to full finetune llama 3.1 8b with zero3?";
+  EXPECT_FALSE(tells_that(words_on(asked), "is enough."));
+  EXPECT_TRUE(tells_that(words_on(asked), "it fits barely."));
+}
+
 }  // namespace
 }  // namespace plimsoll::question
