@@ -4,6 +4,7 @@
 
 #include "core/advice/basis.h"
 #include "core/advice/elsewhere.h"
+#include "core/advice/refused.h"
 #include "core/advice/usual.h"
 #include "core/recipe/locks.h"
 #include "core/run/paged.h"
@@ -74,6 +75,15 @@ class Place {
   double usable_;
 };
 
+// A library refuses the run on that card, and not on the one that was chosen.
+bool is_refused_there(const run::Run& run, const hardware::Gpu& gpu) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const recipe::Refusing here = refusing(run.network, run.gpu), there = refusing(run.network, &gpu);
+  const std::vector<const recipe::Refusal*> rows = recipe::refusals_of(r, there);
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const recipe::Refusal* row) { return !row->applies(r, here); });
+}
+
 }  // namespace
 
 Rent rent_of(const run::Run& run, const run::Catalog& catalog) {
@@ -83,6 +93,7 @@ Rent rent_of(const run::Run& run, const run::Catalog& catalog) {
     for (const hardware::Offer& offer : cloud.offers) {
       const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
       if (gpu == nullptr || !offer.on_demand.known || gpu->tensor_flops <= 0 || !suits(run, *gpu)) continue;
+      if (is_refused_there(run, *gpu)) continue;
       const auto [setup, fresh] = rent.setups.try_emplace({gpu->id, offer.gpus});
       if (fresh) {
         std::optional<Place>& place = places[gpu->id];

@@ -197,6 +197,9 @@ struct Rl {
   bool use_vllm = false, vllm_enable_sleep_mode = false;
   std::string vllm_mode;  ///< colocate | server
   double vllm_gpu_memory_utilization = 0;
+  uint64_t vllm_tensor_parallel_size = 1;
+
+  bool colocates_vllm() const { return use_vllm && vllm_mode == "colocate"; }
 };
 
 struct Parallel {
@@ -250,7 +253,9 @@ struct Recipe {
     return quantization.load_in_4bit || quantization.load_in_8bit || !quantization.quant_method.empty();
   }
   bool full() const { return !peft.on; }
-  /// Samples behind one optimizer step. A pipeline of layers over several GPUs works on one batch.
+  /// One a GPU, and one in all where the layers of a model are spread over several (device_map).
+  uint64_t processes() const;
+  /// Samples behind one optimizer step. Processes that share a row out read one batch together.
   uint64_t effective_batch() const;
   /// Rank of the optimizer's projection: 0 for those that have none.
   double projection_rank() const;

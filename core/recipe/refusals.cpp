@@ -7,6 +7,7 @@
 #include "core/recipe/pattern.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
 
@@ -66,10 +67,9 @@ bool task_in(R r, std::string_view tasks) { return is_listed(r.task, tasks); }
 bool groups(R r) { return task_in(r, "grpo rloo"); }
 bool evaluates(R r) { return r.training.eval_strategy != "no"; }
 
-uint64_t processes(R r) { return r.parallel.strategy == "none" ? 1 : r.parallel.num_gpus; }
-uint64_t global_batch(R r) { return r.training.per_device_train_batch_size * processes(r); }
+uint64_t global_batch(R r) { return r.training.per_device_train_batch_size * r.processes(); }
 uint64_t generation_batch(R r) { return global_batch(r) * r.rl.steps_per_generation; }
-uint64_t eval_batch(R r) { return r.training.per_device_eval_batch_size * processes(r); }
+uint64_t eval_batch(R r) { return r.training.per_device_eval_batch_size * r.processes(); }
 bool divides(uint64_t part, uint64_t whole) { return part > 0 && whole % part == 0; }
 
 // huggingface/transformers src/transformers/models/*/modeling_*.py without _supports_flash_attn_2 and
@@ -430,6 +430,13 @@ constexpr Refusal refusal_rows[] = {
      .instead = "4 bits, or vLLM in a server of its own.",
      .source = "huggingface/trl v1.16 trl/generation/vllm_generation.py"},
 
+    // The engine's own check, before it serves anything; Unsloth sets the share itself.
+    {.id = "vllm_share_below_weights", .library = "vLLM", .stacks = "hf trl axolotl ms-swift",
+     .applies = [](R r, A a) { return groups(r) && r.rl.colocates_vllm() && a.gpu_bytes > 0 && r.rl.vllm_gpu_memory_utilization * a.gpu_bytes < vllm_weights(r, a.parameters); },
+     .error = "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+     .instead = "a vllm_gpu_memory_utilization that holds the weights and some cache; vllm_tensor_parallel_size; or vLLM in a server of its own.",
+     .source = "vllm-project/vllm vllm/v1/core/kv_cache_utils.py check_enough_kv_cache_memory"},
+
     // Axolotl.
     {.id = "axolotl_packs_preferences", .library = "Axolotl", .stacks = "axolotl",
      .applies = [](R r, A) { return r.training.packing && task_in(r, "dpo orpo kto simpo grpo"); },
@@ -611,7 +618,7 @@ constexpr Value values[] = {
     {"mamba_target", [](R r, A) { return std::string(mamba_target(r)); }},
     {"num_generations", [](R r, A) { return std::to_string(r.rl.num_generations); }},
     {"steps_per_generation", [](R r, A) { return std::to_string(r.rl.steps_per_generation); }},
-    {"processes", [](R r, A) { return std::to_string(processes(r)); }},
+    {"processes", [](R r, A) { return std::to_string(r.processes()); }},
     {"train_batch", [](R r, A) { return std::to_string(r.training.per_device_train_batch_size); }},
     {"eval_batch", [](R r, A) { return std::to_string(r.training.per_device_eval_batch_size); }},
     {"generation_batch", [](R r, A) { return std::to_string(generation_batch(r)); }},

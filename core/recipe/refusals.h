@@ -26,6 +26,8 @@ struct Refusing {
   bool tied_head = false;         ///< its head is its embedding
   uint64_t widest_head = 0;       ///< of its text layers
   double compute_capability = 0;  ///< of an NVIDIA card; 0: no such card is chosen
+  double parameters = 0;          ///< of the network
+  double gpu_bytes = 0;           ///< what the card has; 0: none is chosen
 };
 
 struct Refusal {

@@ -75,8 +75,10 @@ bool matters(const std::string& pointer, const Values& values, const ModelTraits
   if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
   if (below("/rl/")) return matters_to_task(pointer, values);
   if (below("/vision/")) return traits.sees_images;
-  if (pointer == "/versions/trl")
-    return stack_traits(values.at("/stack").get_ref<const std::string&>()).trl_sft;
+  if (pointer == "/versions/trl") {
+    const StackTraits& stack = stack_traits(values.at("/stack").get_ref<const std::string&>());
+    return stack.trl_sft || (stack.trl_tasks && task_has_rl(values));
+  }
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
   if (pointer == "/peft/lora_alpha") return false;
   if (below("/training/gradient_checkpointing_kwargs"))
@@ -164,10 +166,11 @@ bool names_attention(const Values& values) { return values.count("/model_args/at
 
 }  // namespace
 
+uint64_t Recipe::processes() const { return parallel.strategy == "none" ? 1 : parallel.num_gpus; }
+
 uint64_t Recipe::effective_batch() const {
-  const uint64_t replicas =
-      parallel.strategy == "none" ? 1 : parallel.num_gpus / parallel.sequence_parallel_size;
-  return training.per_device_train_batch_size * training.gradient_accumulation_steps * replicas;
+  return training.per_device_train_batch_size * training.gradient_accumulation_steps * processes() /
+         parallel.sequence_parallel_size;
 }
 
 Resolved resolve(const Request& given, const StackPreset& stack, const ModelTraits& traits, Errors& errors) {

@@ -149,7 +149,7 @@ bool matters_to_task(std::string_view pointer, const Values& values) {
   const Task& task = task_of(values);
   if (pointer == "/rl/reference_model" || pointer == "/rl/beta") return task.reference;
   if (pointer == "/rl/cpo_alpha") return task.id == "cpo";
-  if (pointer == "/rl/precompute_ref_log_probs") return false;
+  if (pointer == "/rl/precompute_ref_log_probs" || pointer == "/rl/vllm_tensor_parallel_size") return false;
   const bool vllm = pointer.substr(0, 9) == "/rl/vllm_";
   return task.online && (!vllm || flag(values, "/rl/use_vllm"));
 }

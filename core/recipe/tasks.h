@@ -47,8 +47,14 @@ const Task& task_of(const Recipe& recipe);
 bool samples_are_prompts(const Recipe& recipe);
 /// Sequences of the forward with a graph, for one sample of a batch.
 double rows_of_sample(const Recipe& recipe);
+/// Samples of the batches of an epoch, for one of the data: a prompt is answered several times, and each answer is read
+/// `num_iterations` times (huggingface/trl trainer/utils.py RepeatSampler).
+double samples_of_row(const Recipe& recipe);
 /// Sequences that one GPU writes at a time.
 double rows_generated(const Recipe& recipe);
+/// Bytes that a colocated vLLM loads on each GPU of a model of so many parameters: in 16 bits each, of a base in few bits
+/// 4 at least (huggingface/trl trl/generation/vllm_generation.py: its quantization is that of the base).
+double vllm_weights(const Recipe& recipe, double parameters);
 /// Whether the policy's own log-probabilities are read before the step: where a batch is used more than once, or what
 /// vLLM sampled is corrected for.
 bool reads_old_log_probs(const Recipe& recipe);

@@ -63,6 +63,7 @@ std::string gpus_text(const run::Catalog& catalog) {
     out.field("compute_capability", gpu.compute_capability);
     out.field("tier_gib", gpu.tier_gib);
     out.field("usable_bytes", gpu.usable_bytes);
+    out.field("usable_high_bytes", gpu.usable_high_bytes);
     out.field("usable_source", gpu.usable_source);
     out.field("bf16", gpu.bf16);
     out.field("flash_attention_2", gpu.flash_attention_2);

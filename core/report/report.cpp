@@ -155,8 +155,6 @@ void write_model(Writer& out, const run::Run& run) {
   const memory::Parameters& p = run.replay.parameters;
   const recipe::Recipe& r = run.resolved.recipe;
   const double share = p.all == 0 ? 0 : static_cast<double>(p.trainable) / static_cast<double>(p.all);
-  // A checkpoint to resume from: the trained weights, their optimizer states, and a few files of no size.
-  const double saved = r.peft.on ? p.adapter_bytes : p.weight_bytes - p.buffer_bytes;
   out.open_object();
   out.field("id", run.entry == nullptr ? run.network.name : run.entry->preset.id);
   out.field("name", run.network.name);
@@ -165,7 +163,7 @@ void write_model(Writer& out, const run::Run& run) {
   out.field("all_parameters", p.all);
   out.field("trainable_percent", std::round(1e6 * share) / 1e4);
   out.field("adapter_file_bytes", whole(r.peft.on ? p.adapter_bytes : 0));
-  out.field("checkpoint_bytes", whole(saved + run.replay.state_bytes));
+  out.field("checkpoint_bytes", whole(checkpoint_bytes(run)));
   out.close_object();
 }
 

@@ -17,12 +17,6 @@ using json::Writer;
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 double cents(double usd) { return rounded(usd, 100); }
 
-double checkpoint_bytes(const run::Run& run) {
-  const memory::Parameters& p = run.replay.parameters;
-  const double saved = run.resolved.recipe.peft.on ? p.adapter_bytes : p.weight_bytes - p.buffer_bytes;
-  return saved + run.replay.sharding.optimizer + run.replay.sharding.paged;
-}
-
 void write_range(Writer& out, std::string_view name, double low, double high) {
   out.key(name);
   out.open_array();
@@ -133,7 +127,7 @@ void write_time(Writer& out, const run::Run& run, const run::Catalog& catalog) {
     write_chosen(out, run, catalog, chosen, length);
   }
   out.field("tokens_per_step", work.tokens * static_cast<double>(r.training.gradient_accumulation_steps) *
-                                   static_cast<double>(r.parallel.num_gpus));
+                                   static_cast<double>(r.processes()));
   out.field("flops_per_step",
             significant(work.batch.flops() * static_cast<double>(r.training.gradient_accumulation_steps)));
   if (length.steps > 0) {

@@ -129,7 +129,8 @@ std::string frozen_formula(const Replayed& f) {
 std::string engine_formula(const Replayed& f) {
   const std::string share = memory::sets_engine_utilization(f.recipe)
                                 ? "the share that Unsloth's standby sets by the card"
-                                : number(f.recipe.rl.vllm_gpu_memory_utilization) + " of the GPU's memory";
+                                : number(f.recipe.rl.vllm_gpu_memory_utilization) +
+                                      " of the GPU's memory, or its weights where these are more";
   const bool shares = recipe::stack_traits(f.recipe.stack).vllm_shares_weights;
   return share + (shares ? ", less the weights, which the trainer reads too" : "");
 }

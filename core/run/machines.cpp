@@ -16,7 +16,8 @@ namespace {
 recipe::Recipe on_cards(const recipe::Recipe& r, uint64_t cards) {
   recipe::Recipe shared = r;
   const uint64_t each = r.effective_batch() / cards;
-  const bool alone = recipe::stack_traits(r.stack).one_process || !r.model_args.device_map.empty();
+  const bool alone = recipe::stack_traits(r.stack).one_process || !r.model_args.device_map.empty() ||
+                     r.parallel.sequence_parallel_size > 1;
   if (cards <= r.parallel.num_gpus || r.effective_batch() % cards != 0 || alone) return shared;
   uint64_t batch = std::min(r.training.per_device_train_batch_size, each);
   while (each % batch != 0) --batch;

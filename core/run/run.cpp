@@ -147,9 +147,8 @@ void set_machine(Run& run) {
   run.machine.compute_capability = gpu.compute_capability;
   run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
-  const recipe::Parallel& parallel = run.resolved.recipe.parallel;
-  const uint64_t together = parallel.strategy == "none" ? 1 : parallel.num_gpus;
-  run.context = context_on(gpu, run.resolved.recipe.hardware, together);
+  const recipe::Recipe& r = run.resolved.recipe;
+  run.context = context_on(gpu, r.hardware, r.processes());
 }
 
 // A processor of one size makes a square of every image.
@@ -376,6 +375,13 @@ double usable_for(const Run& run, uint64_t usable_bytes) {
 double usable_on_card(const Run& run) {
   return run.gpu == nullptr ? std::numeric_limits<double>::infinity()
                             : usable_for(run, run.gpu->usable_bytes);
+}
+
+double checkpoint_bytes(const Run& run) {
+  const memory::Parameters& p = run.replay.parameters;
+  const recipe::Recipe& r = run.resolved.recipe;
+  const double saved = r.peft.on ? p.adapter_bytes : p.weight_bytes - p.buffer_bytes;
+  return saved + (r.training.save_only_model ? 0 : run.replay.state_bytes);
 }
 
 bool unrolls(const Run& run) { return memory::unrolls(run.resolved.recipe); }

@@ -93,6 +93,10 @@ double usable_for(const Run& run, uint64_t usable_bytes);
 /// The same of the chosen card; infinite where none was chosen.
 double usable_on_card(const Run& run);
 
+/// What a checkpoint to resume from takes on disk: the trained weights and, unless save_only_model, the states of all
+/// ranks; a few files more of no size.
+double checkpoint_bytes(const Run& run);
+
 /// Whether the run is written down tensor by tensor for the timeline (core/memory/step/unroll.h).
 bool unrolls(const Run& run);
 

@@ -28,8 +28,8 @@ std::optional<recipe::Values> changes_for_cards(const Run& run, uint64_t cards, 
                                                 uint64_t batch) {
   const recipe::Recipe& r = run.resolved.recipe;
   const uint64_t now = r.training.per_device_train_batch_size;
-  const uint64_t step = now * r.training.gradient_accumulation_steps * r.parallel.num_gpus;
-  if (step % cards != 0) return std::nullopt;
+  const uint64_t share = r.parallel.sequence_parallel_size, step = r.effective_batch() * share;
+  if (cards % share != 0 || step % cards != 0) return std::nullopt;
   const uint64_t each = step / cards;
   batch = std::min(batch, each);
   while (each % batch != 0) --batch;
@@ -47,9 +47,9 @@ std::optional<recipe::Values> changes_for_cards(const Run& run, uint64_t cards, 
 double efficiency_of(const Run& run, const recipe::Recipe& recipe, const hardware::Gpu& gpu) {
   recipe::Recipe alone = recipe;
   const uint64_t cards = recipe.parallel.num_gpus;
-  alone.parallel.num_gpus = 1;
+  alone.parallel.num_gpus = alone.parallel.sequence_parallel_size = 1;
   alone.parallel.strategy = "none";
-  alone.training.gradient_accumulation_steps *= cards;
+  alone.training.gradient_accumulation_steps = recipe.effective_batch() / alone.training.per_device_train_batch_size;
   const double whole = time::step_time(time::work_of(run.network, alone), alone, gpu).seconds;
   const double shared = time::step_time(time::work_of(run.network, recipe), recipe, gpu).seconds;
   return shared > 0 ? whole / (static_cast<double>(cards) * shared) : 0;

@@ -3,22 +3,29 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/time/work.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::time {
 
-Length length_of(const recipe::Recipe& r) {
-  Length length;
-  if (r.data.samples == 0) return length;
+namespace {
+
+double steps_of(const recipe::Recipe& r) {
+  if (r.training.max_steps > 0) return static_cast<double>(r.training.max_steps);
+  if (r.data.samples == 0) return 0;
   const double epochs = r.data.epochs > 0 ? r.data.epochs : 1;
-  auto sequences = static_cast<double>(r.data.samples);
+  double sequences = static_cast<double>(r.data.samples) * recipe::samples_of_row(r);
   if (r.training.packing && r.data.mean_length > 0) {
     sequences = std::ceil(sequences * r.data.mean_length / static_cast<double>(r.training.max_length));
   }
-  const double batch = static_cast<double>(r.training.per_device_train_batch_size) *
-                       static_cast<double>(r.training.gradient_accumulation_steps) *
-                       static_cast<double>(r.parallel.num_gpus);
-  length.steps = std::max(1.0, std::ceil(sequences * epochs / batch));
+  return std::max(1.0, std::ceil(sequences * epochs / static_cast<double>(r.effective_batch())));
+}
+
+}  // namespace
+
+Length length_of(const recipe::Recipe& r) {
+  Length length;
+  length.steps = steps_of(r);
+  if (length.steps == 0) return length;
   const auto every = static_cast<double>(r.training.save_steps);
   // The Trainer also saves when training ends.
   length.checkpoints = std::ceil(length.steps / every);

@@ -11,12 +11,12 @@
 namespace plimsoll::time {
 
 struct Length {
-  double steps = 0;        ///< optimizer steps; 0 when the data is not known
+  double steps = 0;        ///< optimizer steps; 0 where neither max_steps nor the data is known
   double checkpoints = 0;  ///< written
   double kept = 0;         ///< on disk at the end
 };
 
-/// `data` and `save_steps` decide; packing joins samples until max_length is full.
+/// `max_steps`, else `data`, and `save_steps` decide; packing joins samples until max_length is full.
 Length length_of(const recipe::Recipe& recipe);
 
 struct Spot {

@@ -83,8 +83,8 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   // Communication runs beside the computation; the longer of the two counts.
   const double link = gpu.nvlink && !gpu.nvlink_bridge ? nvlink_bandwidth : between_cards;
   const double wire = work.traffic / link + work.host_traffic / to_host;
-  const auto gpus = static_cast<double>(r.parallel.num_gpus);
-  const double together = gpus > 1 ? several_cards : 1;
+  const auto processes = static_cast<double>(r.processes());
+  const double together = processes > 1 ? several_cards : 1;
   t.optimizer += work.step_traffic / link + (work.host_step + work.paged_bytes) / to_host +
                  work.host_elements / cpu_elements_per_second;
   const double waited = work.host_waited / to_host;
@@ -94,7 +94,7 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   // Completions end before they must.
   t.low = band_low * (t.seconds - (1 - shortest_completion) * t.generate);
   t.high = std::max(band_high * t.seconds, slow_launches * t.launch / together + t.optimizer + t.generate);
-  t.tokens_per_second = work.tokens * steps * gpus / t.seconds;
+  t.tokens_per_second = work.tokens * steps * processes / t.seconds;
   t.known = true;
   return t;
 }

@@ -130,7 +130,7 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
 double trained_elements(const memory::Parameters& parameters) {
   double sum = 0;
   for (const memory::Trained& tensor : parameters.trained) {
-    sum += tensor.rows * std::max(1.0, tensor.columns) * tensor.count * tensor.size / 4;
+    sum += tensor.elements() * tensor.count * tensor.size / 4;
   }
   return sum;
 }
@@ -141,7 +141,7 @@ double trained_elements(const memory::Parameters& parameters) {
 // its own share; a sharded layer is gathered before its forward and before its backward.
 void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& work) {
   const recipe::Parallel& parallel = r.parallel;
-  const auto ranks = static_cast<double>(parallel.num_gpus);
+  const auto ranks = static_cast<double>(r.processes());
   const double others = (ranks - 1) / ranks;
   const std::string& how = parallel.strategy;
   const bool gathers = how == "fsdp" || how == "fsdp2" || how == "zero3";
@@ -275,7 +275,10 @@ double sample_length(const recipe::Recipe& r) {
 Work work_of(const model::Architecture& network, const recipe::Recipe& r,
              const memory::Parameters* known_parameters) {
   Work work;
-  const double rows = recipe::rows_of_sample(r) * static_cast<double>(r.training.per_device_train_batch_size);
+  // Of a row that is shared out, each process works on its part.
+  const double rows = recipe::rows_of_sample(r) *
+                      static_cast<double>(r.training.per_device_train_batch_size) /
+                      static_cast<double>(r.parallel.sequence_parallel_size);
   const Read read{rows, sample_length(r), true};
   work.tokens = rows * read.length;
   const recipe::Task& task = recipe::task_of(r);

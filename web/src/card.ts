@@ -52,8 +52,10 @@ const SAME = 0.006;
 /** The cards that have so much, as a message says it or as they are sold ("a 24GB card"); those that most people have first. */
 function cardsOf(core: View["core"], capacity: number): GpuPreset[] {
   const sold = capacity / 2 ** 30;
-  const off = ({ tier_gib, usable_bytes }: GpuPreset) =>
-    Number.isInteger(sold) ? Number(tier_gib !== sold) / 2 : Math.abs(usable_bytes / capacity - 1);
+  const off = ({ tier_gib, usable_bytes, usable_high_bytes }: GpuPreset) =>
+    Number.isInteger(sold)
+      ? Number(tier_gib !== sold) / 2
+      : Math.max(usable_bytes / capacity - 1, 1 - usable_high_bytes / capacity, 0);
   const far = (gpu: GpuPreset) => off(gpu) + (GPUS.includes(gpu.id) ? 0 : 1);
   const like = core.gpus.filter((gpu) => far(gpu) % 1 < SAME);
   return like.sort((left, right) => far(left) - far(right)).slice(0, GPUS.length);

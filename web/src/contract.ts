@@ -314,7 +314,9 @@ export interface GpuPreset {
   name: string;
   vendor: string;
   tier_gib: number;
+  /** What PyTorch reports as the capacity: the lowest reading, and the highest. */
   usable_bytes: number;
+  usable_high_bytes: number;
   /** Whether it has bfloat16 units. */
   bf16: boolean;
 }

@@ -5,14 +5,15 @@ namespace plimsoll::advice {
 
 namespace {
 
-// What vLLM needs to start: the policy's weights in 16 bits, keys and values of one sequence of full length,
+// What vLLM needs to start: the policy's weights, keys and values of one sequence of full length,
 // and what its profiling run takes (a tenth of the weights and a GiB are kept for that).
 double least_bytes(const FixContext& s) {
   double per_token = 0;
   for (const model::LayerGroup& group : s.network.stacks.front().groups) {
     per_token += 2 * 2 * static_cast<double>(group.layers * group.kv_heads * group.head_dim);
   }
-  const double weights = 2 * static_cast<double>(model::parameter_count(s.network));
+  const double weights =
+      recipe::vllm_weights(s.recipe, static_cast<double>(model::parameter_count(s.network)));
   return 1.1 * weights + per_token * static_cast<double>(s.recipe.training.max_length) + (1 << 30);
 }
 
@@ -20,11 +21,13 @@ std::vector<Level> vllm_memory_share_levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Rl& rl = s.recipe.rl;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
-  const bool colocated = task != nullptr && task->online && rl.use_vllm && rl.vllm_mode == "colocate";
+  const bool colocated = task != nullptr && task->online && rl.colocates_vllm();
   if (!colocated || s.gpu == nullptr || s.gpu->usable_bytes == 0) return found;
   const double least = least_bytes(s) / static_cast<double>(s.gpu->usable_bytes);
-  for (const double share : {0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1}) {
-    if (share >= rl.vllm_gpu_memory_utilization - 0.01 || share < least) continue;
+  // A share that is too small to start with is the one case in which a larger one helps.
+  const bool starts = rl.vllm_gpu_memory_utilization >= least;
+  for (const double share : {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1}) {
+    if ((starts && share >= rl.vllm_gpu_memory_utilization - 0.01) || share < least) continue;
     found.push_back({{{"/rl/vllm_gpu_memory_utilization", share}}, quality::none});
   }
   return found;

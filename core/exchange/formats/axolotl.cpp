@@ -149,6 +149,7 @@ constexpr Row rows[] = {
     {"trl.max_prompt_length", "/rl/max_prompt_length", ""},
     {"trl.use_vllm", "/rl/use_vllm", ""},
     {"vllm.gpu_memory_utilization", "/rl/vllm_gpu_memory_utilization", ""},
+    {"vllm.tensor_parallel_size", "/rl/vllm_tensor_parallel_size", ""},
 };
 
 constexpr std::string_view irrelevant =
@@ -203,7 +204,7 @@ constexpr std::string_view irrelevant =
     "trl.off_policy_mask_threshold "
     "trl.use_bias_correction_kl trl.replay_* trl.reroll_* trl.skip_zero_advantage_batches "
     "trl.generation_batch_size "
-    "ebft.* diffusion.* vllm.host vllm.port vllm.device vllm.tensor_parallel_size "
+    "ebft.* diffusion.* vllm.host vllm.port vllm.device "
     "vllm.data_parallel_size vllm.dtype vllm.enable_* vllm.reasoning_parser vllm.enforce_eager "
     "vllm.serve_module "
     "vllm.worker_extension_cls sequential_* use_auth_token env_capabilities* capabilities* llmcompressor* "

@@ -82,6 +82,7 @@ constexpr Row generation_rows[] = {
     {"vllm_mode", "/rl/vllm_mode", "", nullptr, Write::no},
     {"vllm_gpu_memory_utilization", "/rl/vllm_gpu_memory_utilization", "", nullptr, Write::no},
     {"vllm_enable_sleep_mode", "/rl/vllm_enable_sleep_mode", "", nullptr, Write::no},
+    {"vllm_tensor_parallel_size", "/rl/vllm_tensor_parallel_size", "", nullptr, Write::no},
     {"temperature", "/rl/temperature", "", read_sampling, Write::no},
     {"max_length", "", "", read_sampling, Write::no},
 };

@@ -114,6 +114,7 @@ constexpr Row training_rows[] = {
     {"vllm_mode", "/rl/vllm_mode", ""},
     {"vllm_gpu_memory_utilization", "/rl/vllm_gpu_memory_utilization", ""},
     {"vllm_enable_sleep_mode", "/rl/vllm_enable_sleep_mode", ""},
+    {"vllm_tensor_parallel_size", "/rl/vllm_tensor_parallel_size", ""},
     {"precompute_ref_log_probs", "/rl/precompute_ref_log_probs", ""},
     {"cpo_alpha", "/rl/cpo_alpha", ""},
     {"deepspeed", "/parallel/strategy", "", read_deepspeed_name},
@@ -171,7 +172,7 @@ constexpr std::string_view training_irrelevant =
     "num_generations_eval ds3_gather_for_generation top_p top_k min_p generation_kwargs* "
     "chat_template_kwargs* repetition_penalty cache_implementation vllm_model_impl "
     "vllm_structured_outputs_regex vllm_guided_decoding_regex vllm_server_* vllm_group_port "
-    "vllm_tensor_parallel_size vllm_max_model_length vllm_importance_sampling_* epsilon epsilon_high "
+    "vllm_max_model_length vllm_importance_sampling_* epsilon epsilon_high "
     "delta sapo_* vespo_* importance_sampling_level reward_weights multi_objective_aggregation "
     "scale_rewards mask_truncated_completions top_entropy_quantile entropy_* use_adaptive_entropy "
     "max_tool_calling_iterations off_policy_mask_threshold use_bias_correction_kl log_completions* "

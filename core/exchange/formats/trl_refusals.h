@@ -21,7 +21,7 @@ inline constexpr Refusal trl_refused[] = {
     {"beta", "", "!dpo kto grpo rloo orpo cpo simpo"},
     {"max_completion_length", "", "!grpo rloo orpo cpo simpo"},
     {"num_generations temperature steps_per_generation num_iterations use_vllm vllm_mode "
-     "vllm_gpu_memory_utilization vllm_enable_sleep_mode",
+     "vllm_gpu_memory_utilization vllm_tensor_parallel_size vllm_enable_sleep_mode",
      "", "!grpo rloo"},
     {"precompute_ref_log_probs", "", "!dpo kto"},
     {"cpo_alpha", "", "!cpo simpo"},

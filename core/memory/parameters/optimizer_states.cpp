@@ -13,8 +13,6 @@ namespace {
 // scales (Optimizer2State.init_state, absmax1).
 constexpr double paged_from = 1e5;
 
-double elements_of(const Trained& t) { return t.rows * std::max(1.0, t.columns) * t.stacked; }
-
 // The states of a matrix m x n, m >= n, that is projected to m x r, and the matrix n x r that leads there. Of
 // an fp32 gradient GaLore keeps a view into V of its decomposition, and with it all n x n of it; of a 16-bit
 // one a copy of the part it needs (tests/measured/projected_states.py).
@@ -35,7 +33,7 @@ double decomposition_bytes(const Parameters& parameters) {
   double highest = 0;
   for (const Trained& t : parameters.trained) {
     if (t.rank == 0) continue;
-    const double n = elements_of(t), small = std::min(t.rows, t.columns);
+    const double n = t.elements(), small = std::min(t.rows, t.columns);
     highest = std::max(highest, 4 * (n * (t.size == 4 ? 1 : 2) + n + small * small));
   }
   return highest;
@@ -44,18 +42,18 @@ double decomposition_bytes(const Parameters& parameters) {
 // Fp32 states: of what is small, and of what Transformers' trainer.py create_optimizer registers so (every nn.Embedding).
 bool keeps_full_states(const Trained& t, const recipe::Optimizer& o) {
   return (o.embeddings_in_full && t.full_states) ||
-         (o.full_state_below > 0 && elements_of(t) < static_cast<double>(o.full_state_below));
+         (o.full_state_below > 0 && t.elements() < static_cast<double>(o.full_state_below));
 }
 
 // One fp32 scale of each block of a state tensor.
 double scale_bytes(const Trained& t, const recipe::Optimizer& o) {
   if (o.block == 0 || keeps_full_states(t, o)) return 0;
-  return o.scales * 4 * std::ceil(elements_of(t) / static_cast<double>(o.block));
+  return o.scales * 4 * std::ceil(t.elements() / static_cast<double>(o.block));
 }
 
 // Without the scales.
 double state_bytes(const Trained& t, const recipe::Optimizer& o) {
-  const double n = elements_of(t);
+  const double n = t.elements();
   if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) * t.stacked : 4 * n;
   if (keeps_full_states(t, o)) return n * 4 * o.scales;
   const double in_own_type = o.state_in_parameter_dtype + (t.size == 2 ? o.state_of_16_bit : 0);
@@ -68,11 +66,11 @@ double state_bytes(const Trained& t, const recipe::Optimizer& o) {
 double adafactor_bytes(const Parameters& parameters, bool one_loop) {
   double last = 0, largest = 0, before = 0;
   for (const Trained& t : parameters.trained) {
-    if (one_loop && t.place == Place::ends_layer) last = 4 * elements_of(t);
+    if (one_loop && t.place == Place::ends_layer) last = 4 * t.elements();
   }
   for (const Trained& t : parameters.trained) {
     const bool in_layers = t.place == Place::in_layers || t.place == Place::ends_layer;
-    const double n = elements_of(t), behind = t.place == Place::behind_layers ? last : 0;
+    const double n = t.elements(), behind = t.place == Place::behind_layers ? last : 0;
     largest = std::max(largest, n * (t.size == 4 ? 8 : 16) + (in_layers ? before : behind));
     if (one_loop && in_layers && t.columns > 0) before = 4 * n;
   }
@@ -92,7 +90,7 @@ double optimizer_state_bytes(const Parameters& parameters, const std::string& op
       continue;
     }
     on_gpu += scale_bytes(t, *o) * count;
-    (o->paged && elements_of(t) >= paged_from ? managed : on_gpu) += state_bytes(t, *o) * count;
+    (o->paged && t.elements() >= paged_from ? managed : on_gpu) += state_bytes(t, *o) * count;
   }
   if (paged != nullptr) *paged = managed;
   return on_gpu;
@@ -119,7 +117,7 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
       return std::max(largest, adafactor_bytes(parameters, false));
     case recipe::StepTemporary::lomo:
       for (const Trained& t : parameters.trained)
-        largest = std::max(largest, t.size == 4 ? 0 : 8 * elements_of(t));
+        largest = std::max(largest, t.size == 4 ? 0 : 8 * t.elements());
       return largest;
   }
   return 0;

@@ -96,6 +96,8 @@ struct Trained {
   double stacked = 1;        ///< matrices in one tensor: the experts of a layer
   /// Of the subspace that the optimizer's states of it live in; 0: they are of its own shape.
   double rank = 0;
+
+  double elements() const { return rows * std::max(1.0, columns) * stacked; }  ///< of one tensor
 };
 
 struct Parameters {

@@ -24,7 +24,7 @@ Parameters in_fp32(Parameters p, bool adapters_only) {
   double trained = 0;
   for (Trained& t : p.trained) {
     t.size = 4;
-    trained += 4 * t.rows * std::max(1.0, t.columns) * t.stacked * t.count;
+    trained += 4 * t.elements() * t.count;
   }
   const double grown = trained - p.trained_bytes;
   (adapters_only ? p.adapter_bytes : p.weight_bytes) += grown;

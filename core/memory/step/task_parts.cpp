@@ -61,7 +61,11 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
 }
 
 double engine_share(const Plan& plan) {
-  const double share = engine_utilization(plan.recipe, plan.machine.total_bytes) * plan.machine.total_bytes;
+  const double total = plan.machine.total_bytes;
+  // With less it does not start (core/recipe/refusals.cpp vllm_share_below_weights).
+  const auto parameters = static_cast<double>(model::parameter_count(plan.network));
+  const double least = total > 0 ? recipe::vllm_weights(plan.recipe, parameters) : 0;
+  const double share = std::max(least, engine_utilization(plan.recipe, total) * total);
   if (!recipe::stack_traits(plan.recipe.stack).vllm_shares_weights) return share;
   return std::max(0.0, share - plan.parameters.weight_bytes);
 }

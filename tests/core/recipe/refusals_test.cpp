@@ -83,6 +83,7 @@ const Case cases[] = {
     {"eval_batch_of_groups_before", R"({"stack": "trl", "task": "rloo", "rl": {"num_generations": 8}, "training": {"per_device_train_batch_size": 8, "per_device_eval_batch_size": 4, "eval_strategy": "steps"}, "versions": {"trl": "0.24"}})", "The global eval batch size (4 * 1) must be divisible by num_generations (8)."},
     {"groups_of_shared_sequences", R"({"stack": "trl", "task": "grpo", "rl": {"num_generations": 8}, "training": {"per_device_train_batch_size": 8}, "parallel": {"num_gpus": 2, "strategy": "fsdp2", "sequence_parallel_size": 2}})", "GRPOTrainer does not support sequence-dim parallelism (`parallelism_config.cp_size > 1` or `parallelism_config.sp_size > 1`) yet."},
     {"vllm_beside_int8", R"({"stack": "trl", "task": "grpo", "peft": {"r": 8}, "quantization": {"load_in_8bit": true}, "rl": {"num_generations": 8, "use_vllm": true, "vllm_mode": "colocate"}, "training": {"per_device_train_batch_size": 8}})"},
+    {"vllm_share_below_weights", R"({"model": "qwen3-14b", "stack": "trl", "task": "grpo", "peft": {"r": 8}, "rl": {"num_generations": 8, "use_vllm": true, "vllm_mode": "colocate", "vllm_gpu_memory_utilization": 0.1}, "training": {"per_device_train_batch_size": 8}, "hardware": {"gpu": "h100-sxm"}})"},
     {"axolotl_packs_preferences", R"({"stack": "axolotl", "task": "dpo", "training": {"packing": true}})"},
     {"axolotl_fsdp_offload_8bit", R"({"stack": "axolotl", "training": {"optim": "adamw_8bit"}, "parallel": {"num_gpus": 2, "strategy": "fsdp", "fsdp_config": {"offload_params": true}}})"},
     {"axolotl_fsdp2_8bit", R"({"stack": "axolotl", "training": {"optim": "adamw_bnb_8bit"}, "parallel": {"num_gpus": 2, "strategy": "fsdp2"}})"},
@@ -241,6 +242,48 @@ TEST(Refusals, APlanHalvesTheBatchOnlyAsFarAsItsTrainerTakesIt) {
       }
     }
   }
+}
+
+// Weights of 27.5 GiB: a tenth of an H100 holds none, half of it does, and over four GPUs a tenth does.
+TEST(Refusals, AShareOfVllmHoldsItsWeights) {
+  Json request = {
+      {"model", "qwen3-14b"},
+      {"stack", "trl"},
+      {"task", "grpo"},
+      {"peft", {{"r", 8}}},
+      {"rl", {{"use_vllm", true}, {"vllm_mode", "colocate"}, {"vllm_gpu_memory_utilization", 0.1}}},
+      {"training", {{"per_device_train_batch_size", 8}, {"bf16", true}}},
+      {"hardware", {{"gpu", "h100-sxm"}}}};
+  const auto refused = [&request] {
+    return refusals_saying(answer(request), "No available memory for the cache");
+  };
+  EXPECT_EQ(refused(), 1);
+  double engine = 0;
+  for (const Json& part : at(answer(request), "/memory/instants/3/components"))
+    if (part.at("id") == "engine") engine = part.at("bytes").get<double>();
+  EXPECT_GT(engine, 27.0 * (1U << 30U));
+  request["rl"]["vllm_tensor_parallel_size"] = 4;
+  EXPECT_EQ(refused(), 0);
+  request["rl"]["vllm_tensor_parallel_size"] = 1;
+  request["rl"]["vllm_gpu_memory_utilization"] = 0.5;
+  EXPECT_EQ(refused(), 0);
+}
+
+// A card on which a library refuses the run is no offer.
+TEST(Refusals, NothingIsRentedOnWhichVllmDoesNotStart) {
+  const Json request = {
+      {"model", "qwen2.5-7b-instruct"},
+      {"stack", "trl"},
+      {"task", "grpo"},
+      {"peft", {{"r", 8}}},
+      {"model_args", {{"dtype", "bfloat16"}}},
+      {"rl", {{"use_vllm", true}, {"vllm_mode", "colocate"}, {"vllm_gpu_memory_utilization", 0.3}}},
+      {"training", {{"per_device_train_batch_size", 8}, {"bf16", true}}},
+      {"hardware", {{"gpu", "h100-sxm"}}},
+      {"want", {"rent"}}};
+  const Json rows = at(advice_on(request), "/rent/machines");
+  ASSERT_FALSE(rows.empty());
+  for (const Json& row : rows) EXPECT_NE(row.at("gpu"), "a10g") << row;
 }
 
 }  // namespace plimsoll::report

@@ -69,7 +69,10 @@ export const FORMULAS: [pattern: RegExp, words: string][] = (
       "Puffer, in denen die Gradienten von $1 GPUs unterwegs sind",
     ],
     ["a frozen copy of the adapters", "eine Kopie der Adapter, die nur gelesen wird"],
-    [`${NUMBER} of the GPU's memory`, "$1 des Speichers der GPU"],
+    [
+      `${NUMBER} of the GPU's memory, or its weights where these are more`,
+      "$1 des Speichers der GPU, oder die Gewichte, wo diese mehr sind",
+    ],
     [
       "every allocation and release of two steps, fed to the allocator's own rules",
       "jede Belegung und Freigabe zweier Schritte, nach den Regeln des Allokators selbst",

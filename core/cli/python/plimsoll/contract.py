@@ -398,7 +398,9 @@ class GpuPreset(TypedDict):
     name: str
     vendor: str
     tier_gib: float
+    #: What PyTorch reports as the capacity: the lowest reading, and the highest.
     usable_bytes: float
+    usable_high_bytes: float
     #: Whether it has bfloat16 units.
     bf16: bool
 
