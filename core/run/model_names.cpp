@@ -225,14 +225,16 @@ std::string hub_id(const Catalog& catalog, std::string_view name) {
   const std::string wanted = lower(name);
   const auto is_wanted = [&wanted](const std::string& id) { return lower(last_part(id)) == wanted; };
   if (is_wanted(preset.hf_id)) return preset.hf_id;
-  // Of copies the one by the model's own makers.
+  // Of copies the one by the model's own makers; "mistral-7b" is a copy's name, and theirs is "Mistral-7B-v0.1".
   const std::string owner = preset.hf_id.substr(0, preset.hf_id.find('/') + 1);
   const std::string* found = nullptr;
   for (const std::string& id : preset.same_shapes) {
     if (!is_wanted(id)) continue;
     if (found == nullptr || id.rfind(owner, 0) == 0) found = &id;
   }
-  return found == nullptr ? preset.hf_id : *found;
+  const bool theirs = found != nullptr && found->rfind(owner, 0) == 0;
+  const bool begins = lower(last_part(preset.hf_id)).rfind(wanted, 0) == 0;
+  return found == nullptr || (begins && !theirs) ? preset.hf_id : *found;
 }
 
 std::string_view packing_in(std::string_view name) { return ending(trimmed(name), packings); }

@@ -81,9 +81,9 @@ export function besideMethod(edits: Edit[], request: Request, assumed: string[])
 }
 
 export const ACCUMULATION = "/training/gradient_accumulation_steps";
-const GROUPED: Json[] = ["grpo", "rloo"];
-/** TRL's default (trl/trainer/grpo_config.py). */
-const GENERATIONS = 8;
+/** TRL's defaults (trl/trainer/grpo_config.py, rloo_config.py). */
+const GENERATIONS: Record<string, number> = { grpo: 8, rloo: 2 };
+const generations = (task: Json): number | undefined => GENERATIONS[String(task)];
 
 /** What the Transformers Trainer does by itself; every other task is a trainer of TRL's. */
 const PLAIN: Json[] = ["sft", "pretrain", "classification"];
@@ -93,8 +93,9 @@ export function besideTask(edits: Edit[], request: Request, smallest: boolean): 
   const task = edits.find(({ pointer }) => pointer === "/task")?.value ?? null;
   const trl = task !== null && !PLAIN.includes(task) && get(request, "/stack") === undefined;
   const beside: Edit[] = trl ? [{ pointer: "/stack", value: "trl" }] : [];
-  if (!GROUPED.includes(task) || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
-  return [...beside, { pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? GENERATIONS }];
+  const group = generations(task);
+  if (group === undefined || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
+  return [...beside, { pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? group }];
 }
 
 /** What came with another task and was nobody's choice goes with it. */
@@ -104,7 +105,7 @@ export function besideOther(edits: Edit[], assumed: string[]): Edit[] {
   const { value = null } = task;
   const gone = [
     ...(value === null || PLAIN.includes(value) ? ["/stack"] : []),
-    ...(GROUPED.includes(value) ? [] : [ACCUMULATION]),
+    ...(generations(value) === undefined ? [ACCUMULATION] : []),
   ];
   return gone
     .filter((pointer) => assumed.includes(pointer))

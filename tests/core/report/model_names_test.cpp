@@ -112,5 +112,11 @@ TEST(ModelNames, AQuantisedCheckpointIsLoadedAsItIsStored) {
             Json({{"load_in_8bit", true}}));
 }
 
+// unsloth/mistral-7b is a copy; who says "mistral 7b" means its makers' checkpoint.
+TEST(ModelNames, ACopyStandsForNobodyElse) {
+  EXPECT_EQ(run::hub_id(presets(), "mistral-7b"), "mistralai/Mistral-7B-v0.1");
+  EXPECT_EQ(run::hub_id(presets(), "vicuna-13b-v1.3"), "lmsys/vicuna-13b-v1.3");
+}
+
 }  // namespace
 }  // namespace plimsoll::report
