@@ -179,7 +179,7 @@ void write_target(Writer& out, Advisor& advisor, const memory::Sizes& now, doubl
 
 // Largest first: what is worked out for one size serves the smaller ones. Where the chosen card alone is wanted
 // there are none: they take as long as all the rest.
-void write_tiers(Writer& out, Advisor& advisor, const memory::Sizes& now, const run::Catalog& catalog) {
+void write_tiers(Writer& out, Advisor& advisor, const run::Catalog& catalog) {
   const run::Run& run = advisor.run();
   const bool one_card = wants(run, "gpu_only") && hardware::judged(run.gpu) != nullptr;
   out.open_array();
@@ -187,7 +187,7 @@ void write_tiers(Writer& out, Advisor& advisor, const memory::Sizes& now, const 
     out.open_object();
     out.field("gib", tier->gib);
     out.field("gpus", tier->gpus);
-    write_target(out, advisor, now, usable_for(run, tier->usable_bytes));
+    write_target(out, advisor, sizes_on(run, *tier), usable_for(run, tier->usable_bytes));
     out.close_object();
   }
   out.close_array();
@@ -284,7 +284,7 @@ std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   out.key("peak");
   write_sizes(out, now);
   out.key("tiers");
-  write_tiers(out, advisor, sizes_with_room(*run), catalog);
+  write_tiers(out, advisor, catalog);
   out.key("gpu");
   write_gpu(out, advisor, now, catalog);
   out.key("rent");

@@ -106,7 +106,7 @@ void write_allocator(Writer& out, const memory::SimulatedReserve& simulated) {
   out.close_object();
 }
 
-void write_tiers(Writer& out, const run::Run& run, const run::Catalog& catalog, const Sizes& s,
+void write_tiers(Writer& out, const run::Run& run, const run::Catalog& catalog,
                  const PlanWriter& write_plans) {
   // Plans for the largest size first: what is worked out there serves the smaller ones.
   std::vector<std::string> plans(catalog.tiers.size());
@@ -119,6 +119,7 @@ void write_tiers(Writer& out, const run::Run& run, const run::Catalog& catalog, 
   for (std::size_t i = 0; i < catalog.tiers.size(); ++i) {
     const hardware::Tier& tier = catalog.tiers[i];
     const double usable = usable_for(run, tier.usable_bytes);
+    const Sizes s = sizes_on(run, tier);
     out.open_object();
     out.field("gib", tier.gib);
     out.field("gpus", tier.gpus);
@@ -259,7 +260,7 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
       parts.plans != nullptr && wants(run, "plans") ? parts.plans(run, catalog) : PlanWriter();
   write_gpu(out, run, peak, plans);
   out.key("tiers");
-  write_tiers(out, run, catalog, sizes_with_room(run), plans);
+  write_tiers(out, run, catalog, plans);
   if (parts.limits != nullptr && wants(run, "limits")) {
     out.key("limits");
     parts.limits(out, run, catalog);

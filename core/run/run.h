@@ -80,6 +80,8 @@ memory::Sizes sizes_at_peak(const Run& run);
 /// The same on a card that is large enough, for other sizes than the chosen one: that it dies on this one says
 /// nothing of them.
 memory::Sizes sizes_with_room(const Run& run);
+/// On a card of another size, of which a colocated vLLM takes its share.
+memory::Sizes sizes_on(const Run& run, const hardware::Tier& tier);
 /// The chosen card, with the simulator of the run.
 memory::Card card_of(const Run& run);
 /// Whether it fits that card, simulated as far as the usual reserve leaves it open.

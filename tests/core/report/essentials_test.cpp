@@ -136,5 +136,23 @@ TEST(Essentials, NoDefaultOfTheTrainerIsSaidOfALoopOfItsOwn) {
   }
 }
 
+// vLLM takes its share of whatever card it is on: what a size is said to leave is what a card of it leaves.
+TEST(Essentials, AShareOfTheCardIsThatOfEachSize) {
+  Json request = {
+      {"model", "qwen2.5-7b-instruct"},
+      {"stack", "trl"},
+      {"task", "grpo"},
+      {"peft", {{"r", 8}}},
+      {"model_args", {{"dtype", "bfloat16"}}},
+      {"rl", {{"use_vllm", true}, {"vllm_mode", "colocate"}, {"vllm_gpu_memory_utilization", 0.4}}},
+      {"training", {{"per_device_train_batch_size", 8}, {"bf16", true}}},
+      {"hardware", {{"gpu", "h100-sxm"}}}};
+  double said = 0;
+  for (const Json& tier : at(answer(request), "/tiers"))
+    if (tier.at("gib") == 40) said = tier.at("headroom").get<double>();
+  request["hardware"]["gpu"] = "a100-sxm-40";
+  EXPECT_NEAR(said, at(answer(request), "/gpu/headroom").get<double>(), 1.5 * (1U << 30U));
+}
+
 }  // namespace
 }  // namespace plimsoll::report
