@@ -7,6 +7,7 @@
 #include "core/advice/fixes/fixes.h"
 #include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 #include "core/run/several_cards.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
@@ -119,7 +120,7 @@ std::optional<WayOut> more_gpus(const run::Run& run, const Basis& basis, double 
       way.time_factor = factor(changed->price.seconds, seconds_on(run, basis.time_gpu));
       way.efficiency = run::efficiency_of(run, changed->recipe, basis.time_gpu);
       way.effective_batch = r.effective_batch();
-      way.why = strategy == "ddp"
+      way.why = recipe::strategy_of(strategy) == recipe::Strategy::ddp
                     ? "Each card takes a part of the batch; the model is whole on every one."
                     : "The cards share out what each would hold whole; the effective batch stays.";
       way.source = "pytorch torch/nn/parallel/distributed.py; deepspeedai/DeepSpeed runtime/zero";

@@ -1,5 +1,6 @@
 #include "core/advice/habits.h"
 
+#include "core/recipe/strategies.h"
 #include "core/run/phrases.h"
 
 namespace plimsoll::advice {
@@ -58,7 +59,7 @@ std::vector<Habit> habits_of(const run::Run& run) {
             " of the peak.",
         0, "bitsandbytes functional.py; the replay");
   }
-  if (r.parallel.num_gpus > 1 && r.parallel.strategy == "ddp") {
+  if (r.parallel.num_gpus > 1 && strategy_of(r) == recipe::Strategy::ddp) {
     add("ddp_does_not_pool_memory",
         "Under DDP every GPU holds a whole copy: " + std::to_string(r.parallel.num_gpus) +
             " cards each need " + run::gib(sizes.device) + ", their memory does not add up.",

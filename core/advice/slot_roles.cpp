@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/step/other_evaluations.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
@@ -11,8 +12,8 @@ namespace {
 // Whether the optimizer's options change the step alone. A stack's defaults may follow the optimizer, and of
 // layers that are spread over the cards each card steps through its own part.
 bool steps_apart(const Basis& basis, const Slot& optimizers) {
-  const recipe::Parallel& parallel = basis.resolved.recipe.parallel;
-  if (parallel.num_gpus > 1 && parallel.strategy == "none") return false;
+  const recipe::Recipe& r = basis.resolved.recipe;
+  if (r.parallel.num_gpus > 1 && strategy_of(r) == recipe::Strategy::none) return false;
   json::Errors ignored;
   return std::all_of(optimizers.options.begin(), optimizers.options.end(), [&](const Option& option) {
     const recipe::Values& changes = option.level.changes;

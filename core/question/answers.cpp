@@ -144,8 +144,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
       said.values.count("/model_args/dtype") + said.weighed.count("/model_args/dtype") == 0;
   way.wide = !r.quantized() && memory::parameter_size(r) == 4 && type_open;
   // FSDP and ZeRO hold what they train in fp32.
-  const memory::Strategy strategy = memory::strategy_of(r);
-  const bool whole_copy = strategy == memory::Strategy::none || strategy == memory::Strategy::ddp;
+  const bool whole_copy = is_plain(strategy_of(r));
   way.narrow = !r.quantized() && memory::parameter_size(r) == 2 && type_open && whole_copy &&
                choices.front().name == "Full fine-tuning";
   way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)

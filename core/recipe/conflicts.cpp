@@ -6,6 +6,7 @@
 #include "core/json/words.h"
 #include "core/model/model_types.h"
 #include "core/recipe/quantization_formats.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
@@ -67,14 +68,15 @@ constexpr Conflict conflicts[] = {
      .clashes =
          [](const Recipe& r) {
            return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16" &&
-                  r.parallel.strategy.rfind("zero", 0) != 0;
+                  !is_zero(strategy_of(r));
          },
      .message = "The gradient scaler of fp16 training refuses weights that are themselves float16.",
      .allowed = "model_args.dtype float32 or bfloat16, training.bf16, or adapters"},
     {.pointer = "/parallel/strategy",
      .clashes =
          [](const Recipe& r) {
-           return r.parallel.num_gpus > 1 && r.parallel.strategy == "none" && r.model_args.device_map.empty();
+           return r.parallel.num_gpus > 1 && strategy_of(r) == Strategy::none &&
+                  r.model_args.device_map.empty();
          },
      .message = "Several GPUs share the work by a strategy, or hold a part of the layers each "
                 "(model_args.device_map).",
@@ -83,7 +85,7 @@ constexpr Conflict conflicts[] = {
      .clashes =
          [](const Recipe& r) {
            return r.model_args.device_map == "auto" && r.parallel.num_gpus > 1 &&
-                  r.parallel.strategy != "none";
+                  strategy_of(r) != Strategy::none;
          },
      .message =
          "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
@@ -135,7 +137,7 @@ constexpr Conflict conflicts[] = {
      .clashes =
          [](const Recipe& r) {
            const uint64_t size = r.parallel.sequence_parallel_size;
-           return size > 1 && (r.parallel.strategy == "none" || r.parallel.num_gpus % size != 0);
+           return size > 1 && (strategy_of(r) == Strategy::none || r.parallel.num_gpus % size != 0);
          },
      .message = "The GPUs are shared out in groups that work on one sequence together.",
      .allowed = "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero0, zero1, zero2 or zero3"},

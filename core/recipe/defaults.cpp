@@ -8,6 +8,7 @@
 #include "core/recipe/quantization_formats.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
@@ -32,6 +33,7 @@ double number(const DefaultContext& c, const char* pointer) {
 bool at_least(const DefaultContext& c, const char* library, const char* version) {
   return version_at_least(text(c, (std::string("/versions/") + library).c_str()), version);
 }
+Strategy strategy(const DefaultContext& c) { return strategy_of(text(c, "/parallel/strategy")); }
 bool quantized(const DefaultContext& c) {
   return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit") ||
          !text(c, "/quantization/quant_method").empty();
@@ -73,7 +75,7 @@ Default default_dtype(const DefaultContext& c) {
   }
   // Such a run has been seen under an older Transformers, which loads float32.
   if (flag(c, "/training/fp16") && c.values.count("/peft") == 0 && stored == "float16" &&
-      text(c, "/parallel/strategy").substr(0, 4) != "zero")
+      !is_zero(strategy(c)))
     return {"float32", "fp16 training stops at weights in float16, as the gradient scaler refuses them"};
   if (loads_published(c)) return published_dtype(c);
   return {"float32", "from_pretrained loads float32 before Transformers 5 unless a dtype is given"};
@@ -205,7 +207,7 @@ Default default_adapter_dtype(const DefaultContext& c) {
 }
 
 Default default_state_dict_type(const DefaultContext& c) {
-  const bool second = text(c, "/parallel/strategy") == "fsdp2";
+  const bool second = strategy(c) == Strategy::fsdp2;
   return {second ? "SHARDED_STATE_DICT" : "FULL_STATE_DICT",
           "accelerate utils/dataclasses.py FullyShardedDataParallelPlugin"};
 }
@@ -362,7 +364,7 @@ Default default_reduce_dtype(const DefaultContext& c) {
 }
 
 Default default_reduce_bucket(const DefaultContext& c) {
-  if (text(c, "/parallel/strategy") == "zero3" && stack_traits(c.stack).accelerate)
+  if (strategy(c) == Strategy::zero3 && stack_traits(c.stack).accelerate)
     return {
         uint64_t{0},
         "\"auto\", as published DeepSpeed files for stage 3 say: Transformers fills in hidden size squared"};
@@ -370,7 +372,7 @@ Default default_reduce_bucket(const DefaultContext& c) {
 }
 
 Default default_overlap_comm(const DefaultContext& c) {
-  if (text(c, "/parallel/strategy") == "zero3") return {true, "DeepSpeed's default for stage 3"};
+  if (strategy(c) == Strategy::zero3) return {true, "DeepSpeed's default for stage 3"};
   return {false, "DeepSpeed's default for stages 1 and 2"};
 }
 

@@ -6,6 +6,7 @@
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
 #include "core/recipe/quantization_formats.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/version.h"
@@ -94,7 +95,7 @@ constexpr Field table[] = {
     {.pointer = "/parallel/num_gpus", .type = FieldType::count, .low = 1, .high = 65536,
      .set = [](Recipe& r, const Json& v) { put(r.parallel.num_gpus, v); }, .value = "1",
      .what = "GPUs that train together."},
-    {.pointer = "/parallel/strategy", .type = FieldType::word, .words = "none, ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3",
+    {.pointer = "/parallel/strategy", .type = FieldType::word,
      .set = [](Recipe& r, const Json& v) { put(r.parallel.strategy, v); }, .rule = default_strategy,
      .what = "How the GPUs share the work."},
     {.pointer = "/training/bf16", .type = FieldType::flag,
@@ -655,6 +656,7 @@ struct Listed {
 std::string kernel_ids() { return joined_ids(loss_kernels()); }
 constexpr Listed listed_fields[] = {
     {"/task", [] { return joined_ids(tasks()); }},
+    {"/parallel/strategy", [] { return joined_ids(strategies()); }},
     {"/quantization/quant_method", [] { return joined_ids(quantization_formats()); }},
     {"/training/optim", [] { return joined_ids(optimizers()); }},
     {"/training/loss_kernel", kernel_ids},

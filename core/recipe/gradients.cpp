@@ -1,6 +1,7 @@
 // How long gradients live, and when the cards add them up.
 #include "core/recipe/recipe.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::recipe {
 
@@ -17,7 +18,7 @@ bool Recipe::gradients_outlive_optimizer() const {
 bool Recipe::syncs_each_batch() const {
   const bool ignored =
       stack_traits(stack).accelerate && version_matches(versions.transformers, ">=4.46.2,<5.2");
-  return parallel.strategy.rfind("fsdp", 0) == 0 && parallel.sync_each_batch && !ignored;
+  return is_fsdp(strategy_of(*this)) && parallel.sync_each_batch && !ignored;
 }
 
 }  // namespace plimsoll::recipe

@@ -204,7 +204,7 @@ struct Rl {
 
 struct Parallel {
   uint64_t num_gpus = 1;
-  std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero0 | zero1 | zero2 | zero3
+  std::string strategy;                  ///< an id of the strategy table
   uint64_t sequence_parallel_size = 1;   ///< GPUs that share the tokens of one sequence
   bool gradient_as_bucket_view = false;  ///< DDP: gradients are views into the buckets
   bool sync_each_batch = false;          ///< FSDP: gradients are reduced after every micro-batch
@@ -253,8 +253,6 @@ struct Recipe {
     return quantization.load_in_4bit || quantization.load_in_8bit || !quantization.quant_method.empty();
   }
   bool full() const { return !peft.on; }
-  /// One a GPU, and one in all where the layers of a model are spread over several (device_map).
-  uint64_t processes() const;
   /// Samples behind one optimizer step. Processes that share a row out read one batch together.
   uint64_t effective_batch() const;
   /// Rank of the optimizer's projection: 0 for those that have none.

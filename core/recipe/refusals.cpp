@@ -7,6 +7,7 @@
 #include "core/recipe/pattern.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
@@ -34,14 +35,12 @@ bool has_word(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool fsdp1(R r) { return r.parallel.strategy == "fsdp"; }
-bool fsdp2(R r) { return r.parallel.strategy == "fsdp2"; }
-bool fsdp(R r) { return fsdp1(r) || fsdp2(r); }
-bool zero3(R r) { return r.parallel.strategy == "zero3"; }
-bool deepspeed(R r) {
-  return r.parallel.strategy.rfind("zero", 0) == 0 && r.parallel.zero.library == "deepspeed";
-}
-bool distributed(R r) { return r.parallel.strategy != "none" && r.parallel.num_gpus > 1; }
+bool fsdp1(R r) { return strategy_of(r) == Strategy::fsdp; }
+bool fsdp2(R r) { return strategy_of(r) == Strategy::fsdp2; }
+bool fsdp(R r) { return is_fsdp(strategy_of(r)); }
+bool zero3(R r) { return strategy_of(r) == Strategy::zero3; }
+bool deepspeed(R r) { return is_zero(strategy_of(r)) && r.parallel.zero.library == "deepspeed"; }
+bool distributed(R r) { return processes(r) > 1; }
 bool bitsandbytes_base(R r) { return r.quantization.load_in_4bit || r.quantization.load_in_8bit; }
 bool packed(R r, std::string_view methods) { return is_listed(r.quantization.quant_method, methods); }
 bool dora_on(R r, std::string_view method) {
@@ -67,9 +66,9 @@ bool task_in(R r, std::string_view tasks) { return is_listed(r.task, tasks); }
 bool groups(R r) { return task_in(r, "grpo rloo"); }
 bool evaluates(R r) { return r.training.eval_strategy != "no"; }
 
-uint64_t global_batch(R r) { return r.training.per_device_train_batch_size * r.processes(); }
+uint64_t global_batch(R r) { return r.training.per_device_train_batch_size * processes(r); }
 uint64_t generation_batch(R r) { return global_batch(r) * r.rl.steps_per_generation; }
-uint64_t eval_batch(R r) { return r.training.per_device_eval_batch_size * r.processes(); }
+uint64_t eval_batch(R r) { return r.training.per_device_eval_batch_size * processes(r); }
 bool divides(uint64_t part, uint64_t whole) { return part > 0 && whole % part == 0; }
 
 // huggingface/transformers src/transformers/models/*/modeling_*.py without _supports_flash_attn_2 and
@@ -154,7 +153,7 @@ constexpr Refusal refusal_rows[] = {
      .instead = "bf16 or fp16 training, or attn_implementation \"sdpa\".",
      .source = "Dao-AILab/flash-attention csrc/flash_attn/flash_api.cpp mha_fwd"},
     {.id = "fp16_adapters_with_scaler", .library = "PyTorch", .stacks = trainer,
-     .applies = [](R r, A) { const bool scaler = r.parallel.strategy == "none" || r.parallel.strategy == "ddp"; return scaler && r.training.fp16 && r.peft.on && r.peft.adapter_dtype == "float16"; },
+     .applies = [](R r, A) { return is_plain(strategy_of(r)) && r.training.fp16 && r.peft.on && r.peft.adapter_dtype == "float16"; },
      .error = "Attempting to unscale FP16 gradients.",
      .instead = "Adapters in float32, or bf16 training.",
      .source = "pytorch/pytorch torch/amp/grad_scaler.py GradScaler._unscale_grads_"},
@@ -618,7 +617,7 @@ constexpr Value values[] = {
     {"mamba_target", [](R r, A) { return std::string(mamba_target(r)); }},
     {"num_generations", [](R r, A) { return std::to_string(r.rl.num_generations); }},
     {"steps_per_generation", [](R r, A) { return std::to_string(r.rl.steps_per_generation); }},
-    {"processes", [](R r, A) { return std::to_string(r.processes()); }},
+    {"processes", [](R r, A) { return std::to_string(processes(r)); }},
     {"train_batch", [](R r, A) { return std::to_string(r.training.per_device_train_batch_size); }},
     {"eval_batch", [](R r, A) { return std::to_string(r.training.per_device_eval_batch_size); }},
     {"generation_batch", [](R r, A) { return std::to_string(generation_batch(r)); }},

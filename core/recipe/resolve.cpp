@@ -3,6 +3,7 @@
 #include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/version.h"
@@ -29,12 +30,16 @@ bool is_idle(std::string_view pointer, const Values& values) {
   if (pointer.substr(0, 10) != "/parallel/" || pointer == "/parallel/num_gpus") return false;
   const auto found = values.find("/parallel/strategy");
   if (found == values.end() || !found->second.is_string()) return false;
-  const std::string& strategy = found->second.get_ref<const std::string&>();
-  if (pointer.find("/zero_optimization/") != std::string_view::npos) return strategy.rfind("zero", 0) != 0;
+  const Strategy strategy = strategy_of(found->second.get_ref<const std::string&>());
+  if (pointer.find("/zero_optimization/") != std::string_view::npos) return !is_zero(strategy);
   const bool of_fsdp =
       pointer.find("/fsdp_config/") != std::string_view::npos || pointer == "/parallel/sync_each_batch";
-  if (of_fsdp) return strategy.rfind("fsdp", 0) != 0;
-  return strategy != "ddp" && pointer != "/parallel/strategy";
+  if (of_fsdp) return !is_fsdp(strategy);
+  return strategy != Strategy::ddp && pointer != "/parallel/strategy";
+}
+
+Strategy strategy_in(const Values& values) {
+  return strategy_of(values.at("/parallel/strategy").get_ref<const std::string&>());
 }
 
 bool is_on(const Values& values, const char* pointer) {
@@ -69,7 +74,7 @@ bool matters(const std::string& pointer, const Values& values, const ModelTraits
       is_on(values, "/quantization/load_in_4bit") || is_on(values, "/quantization/load_in_8bit");
   if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
   if (below("/quantization/") || pointer == "/versions/bitsandbytes") return quantized;
-  if (pointer.find("/stage3_") != std::string::npos) return values.at("/parallel/strategy") == "zero3";
+  if (pointer.find("/stage3_") != std::string::npos) return strategy_in(values) == Strategy::zero3;
   if (pointer == "/training/eval_loss_kernel" || pointer == "/training/eval_packing")
     return values.at("/training/eval_strategy") != "no";
   if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
@@ -166,10 +171,8 @@ bool names_attention(const Values& values) { return values.count("/model_args/at
 
 }  // namespace
 
-uint64_t Recipe::processes() const { return parallel.strategy == "none" ? 1 : parallel.num_gpus; }
-
 uint64_t Recipe::effective_batch() const {
-  return training.per_device_train_batch_size * training.gradient_accumulation_steps * processes() /
+  return training.per_device_train_batch_size * training.gradient_accumulation_steps * processes(*this) /
          parallel.sequence_parallel_size;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/json/rounding.h"
+#include "core/recipe/strategies.h"
 #include "core/run/machines.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
@@ -127,7 +128,7 @@ void write_time(Writer& out, const run::Run& run, const run::Catalog& catalog) {
     write_chosen(out, run, catalog, chosen, length);
   }
   out.field("tokens_per_step", work.tokens * static_cast<double>(r.training.gradient_accumulation_steps) *
-                                   static_cast<double>(r.processes()));
+                                   static_cast<double>(recipe::processes(r)));
   out.field("flops_per_step",
             significant(work.batch.flops() * static_cast<double>(r.training.gradient_accumulation_steps)));
   if (length.steps > 0) {

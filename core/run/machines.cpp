@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 #include "core/run/paged.h"
 #include "core/time/cost.h"
 
@@ -22,7 +23,7 @@ recipe::Recipe on_cards(const recipe::Recipe& r, uint64_t cards) {
   uint64_t batch = std::min(r.training.per_device_train_batch_size, each);
   while (each % batch != 0) --batch;
   shared.parallel.num_gpus = cards;
-  if (r.parallel.strategy == "none") shared.parallel.strategy = "ddp";
+  if (strategy_of(r) == recipe::Strategy::none) shared.parallel.strategy = "ddp";
   shared.training.per_device_train_batch_size = batch;
   shared.training.gradient_accumulation_steps = each / batch;
   return shared;

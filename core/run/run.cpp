@@ -12,6 +12,7 @@
 #include "core/memory/step/unroll.h"
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
 #include "core/run/dynamic_checkpoint.h"
 #include "core/run/model_names.h"
@@ -148,7 +149,7 @@ void set_machine(Run& run) {
   run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
   const recipe::Recipe& r = run.resolved.recipe;
-  run.context = context_on(gpu, r.hardware, r.processes());
+  run.context = context_on(gpu, r.hardware, recipe::processes(r));
 }
 
 // A processor of one size makes a square of every image.

@@ -4,6 +4,7 @@
 
 #include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/strategies.h"
 #include "core/time/step.h"
 
 namespace plimsoll::run {
@@ -16,8 +17,7 @@ std::vector<std::string> strategies_for(const Run& run, uint64_t cards) {
   const recipe::StackTraits& stack = recipe::stack_traits(r.stack);
   const bool alone = stack.one_process || (r.quantized() && !stack.shards_quantised);
   if (alone || !r.model_args.device_map.empty()) return {};
-  const bool shards = p.strategy != "none" && p.strategy != "ddp";
-  if (shards) return {p.strategy};
+  if (!is_plain(strategy_of(r))) return {p.strategy};
   if (stack.several_gpus != "ddp") return {std::string(stack.several_gpus)};
   // A base in few bits is shared out by FSDP (answerdotai/fsdp_qlora), everything else by ZeRO.
   if (r.quantized()) return {"ddp", "fsdp"};

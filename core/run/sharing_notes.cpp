@@ -15,11 +15,7 @@ using memory::Component;
 
 constexpr NoteRow sharing_rows[] = {
     {.code = "shared_over_one_gpu",
-     .applies =
-         [](R f, G) {
-           const std::string& strategy = f.recipe.parallel.strategy;
-           return f.recipe.parallel.num_gpus <= 1 && strategy != "none" && strategy != "ddp";
-         },
+     .applies = [](R f, G) { return f.recipe.parallel.num_gpus <= 1 && !is_plain(strategy_of(f.recipe)); },
      .message = [](R, G) -> std::string {
        return "This run shares the model out over several GPUs, and one is counted, which holds all of it. Say how many "
               "train together.";
@@ -29,7 +25,7 @@ constexpr NoteRow sharing_rows[] = {
      .applies =
          [](R f, G) {
            const recipe::ZeroConfig& zero = f.recipe.parallel.zero;
-           return f.recipe.parallel.strategy.starts_with("zero") &&
+           return is_zero(strategy_of(f.recipe)) &&
                   (zero.offload_optimizer == "nvme" || zero.offload_param == "nvme");
          },
      .message = [](R, G) -> std::string {
@@ -69,10 +65,8 @@ constexpr NoteRow sharing_rows[] = {
     {.code = "no_sync_keeps_whole_gradients",
      .applies =
          [](R f, G) {
-           const memory::Strategy s = f.replay.sharding.strategy;
-           const bool fsdp = s == memory::Strategy::fsdp || s == memory::Strategy::fsdp2;
-           return fsdp && f.recipe.training.gradient_accumulation_steps > 1 && !f.recipe.syncs_each_batch() &&
-                  f.replay.sharding.accumulated > 1e9;
+           return is_fsdp(f.replay.sharding.strategy) && f.recipe.training.gradient_accumulation_steps > 1 &&
+                  !f.recipe.syncs_each_batch() && f.replay.sharding.accumulated > 1e9;
          },
      .message = [](R f, G) -> std::string {
        return "With gradient accumulation FSDP keeps the gradients of every micro-batch but the last whole "
@@ -84,9 +78,8 @@ constexpr NoteRow sharing_rows[] = {
     {.code = "sync_each_batch_ignored",
      .applies =
          [](R f, G) {
-           const bool fsdp = f.recipe.parallel.strategy.rfind("fsdp", 0) == 0;
-           return fsdp && f.recipe.parallel.sync_each_batch && !f.recipe.syncs_each_batch() &&
-                  f.recipe.training.gradient_accumulation_steps > 1;
+           return is_fsdp(strategy_of(f.recipe)) && f.recipe.parallel.sync_each_batch &&
+                  !f.recipe.syncs_each_batch() && f.recipe.training.gradient_accumulation_steps > 1;
          },
      .message = [](R, G) -> std::string {
        return "sync_each_batch has no effect here: Transformers 4.46.2 to 5.1 hold the gradients back all the "
@@ -97,7 +90,7 @@ constexpr NoteRow sharing_rows[] = {
      .applies =
          [](R f, G) {
            const memory::Sharding& s = f.replay.sharding;
-           return f.recipe.parallel.strategy.rfind("zero", 0) == 0 && s.buckets + s.backward_buckets > 5e8;
+           return is_zero(strategy_of(f.recipe)) && s.buckets + s.backward_buckets > 5e8;
          },
      .message = [](R f, G) -> std::string {
        return "DeepSpeed's buffers for gradients on their way take " +

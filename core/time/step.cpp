@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/recipe/strategies.h"
+
 namespace plimsoll::time {
 
 namespace {
@@ -83,7 +85,7 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   // Communication runs beside the computation; the longer of the two counts.
   const double link = gpu.nvlink && !gpu.nvlink_bridge ? nvlink_bandwidth : between_cards;
   const double wire = work.traffic / link + work.host_traffic / to_host;
-  const auto processes = static_cast<double>(r.processes());
+  const auto processes = static_cast<double>(recipe::processes(r));
   const double together = processes > 1 ? several_cards : 1;
   t.optimizer += work.step_traffic / link + (work.host_step + work.paged_bytes) / to_host +
                  work.host_elements / cpu_elements_per_second;

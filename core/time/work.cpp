@@ -7,6 +7,7 @@
 #include "core/memory/parameters/parameters.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
+#include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::time {
@@ -141,14 +142,13 @@ double trained_elements(const memory::Parameters& parameters) {
 // its own share; a sharded layer is gathered before its forward and before its backward.
 void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& work) {
   const recipe::Parallel& parallel = r.parallel;
-  const auto ranks = static_cast<double>(r.processes());
+  const auto ranks = static_cast<double>(recipe::processes(r));
   const double others = (ranks - 1) / ranks;
-  const std::string& how = parallel.strategy;
-  const bool gathers = how == "fsdp" || how == "fsdp2" || how == "zero3";
-  const double kept = how == "zero3" || parallel.fsdp.reshard_after_forward ? 2 : 1;
-  if (gathers) {
+  const recipe::Strategy how = recipe::strategy_of(r);
+  const double kept = how == recipe::Strategy::zero3 || parallel.fsdp.reshard_after_forward ? 2 : 1;
+  if (recipe::shards_parameters(how)) {
     // Under no_sync() gradients are sent with the last micro-batch alone.
-    const bool once = how != "zero3" && !r.syncs_each_batch();
+    const bool once = how != recipe::Strategy::zero3 && !r.syncs_each_batch();
     const double sent = once ? 1.0 / static_cast<double>(r.training.gradient_accumulation_steps) : 1;
     work.traffic = others * (kept * (p.weight_bytes + p.adapter_bytes) + sent * p.trained_bytes);
   } else if (ranks > 1) {
@@ -159,17 +159,17 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
     work.host_elements = static_cast<double>(p.trainable);
     work.step_bytes = work.paged_bytes = 0;
   }
-  const bool zero = how.rfind("zero", 0) == 0;
-  const bool fsdp_offload = (how == "fsdp" || how == "fsdp2") && parallel.fsdp.offload_params;
+  const bool zero_offload = recipe::is_zero(how) && parallel.zero.offload_optimizer != "none";
+  const bool fsdp_offload = recipe::is_fsdp(how) && parallel.fsdp.offload_params;
   // ZeRO hands the gradients of each micro-batch to the CPU as they come (DeepSpeed stage_1_and_2.py
   // async_accumulate_grad_in_cpu_via_gpu).
-  if (zero && parallel.zero.offload_optimizer != "none") work.host_traffic += p.trained_bytes / ranks;
-  if ((zero && parallel.zero.offload_optimizer != "none") || fsdp_offload) {
+  if (zero_offload) work.host_traffic += p.trained_bytes / ranks;
+  if (zero_offload || fsdp_offload) {
     work.host_step = 2 * p.trained_bytes / ranks;
     work.host_elements = static_cast<double>(p.trainable) / ranks;
     work.step_bytes = work.paged_bytes = 0;
   }
-  if ((how == "zero3" && parallel.zero.offload_param != "none") || fsdp_offload) {
+  if ((how == recipe::Strategy::zero3 && parallel.zero.offload_param != "none") || fsdp_offload) {
     work.host_waited = kept * (p.weight_bytes + p.adapter_bytes) / ranks;
   }
 }
@@ -291,7 +291,7 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r,
   const memory::Parameters parameters =
       known_parameters != nullptr ? *known_parameters : memory::count_parameters(network, r);
   // FSDP and ZeRO: every rank steps its own share.
-  const bool shared = r.parallel.strategy != "none" && r.parallel.strategy != "ddp";
+  const bool shared = !recipe::is_plain(recipe::strategy_of(r));
   work.trained = trained_elements(parameters) / (shared ? static_cast<double>(r.parallel.num_gpus) : 1);
   set_optimizer(work, r.training.optim);
   add_traffic(parameters, r, work);

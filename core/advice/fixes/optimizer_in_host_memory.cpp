@@ -1,12 +1,13 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
 std::vector<Level> optimizer_in_host_memory_levels(const FixContext& s) {
-  const recipe::Parallel& p = s.recipe.parallel;
-  if (p.strategy.rfind("zero", 0) != 0 || p.zero.offload_optimizer != "none") return {};
+  const bool there = s.recipe.parallel.zero.offload_optimizer != "none";
+  if (!is_zero(strategy_of(s.recipe)) || there) return {};
   return {{{{"/parallel/zero_optimization/offload_optimizer/device", "cpu"}}, quality::none}};
 }
 

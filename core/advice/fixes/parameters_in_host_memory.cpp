@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
@@ -6,13 +7,13 @@ namespace {
 
 std::vector<Level> parameters_in_host_memory_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
-  if (p.strategy == "zero3" && p.zero.offload_param == "none") {
+  const recipe::Strategy strategy = strategy_of(s.recipe);
+  if (strategy == recipe::Strategy::zero3 && p.zero.offload_param == "none") {
     return {{{{"/parallel/zero_optimization/offload_param/device", "cpu"},
               {"/parallel/zero_optimization/offload_optimizer/device", "cpu"}},
              quality::none}};
   }
-  const bool fsdp = p.strategy == "fsdp" || p.strategy == "fsdp2";
-  if (!fsdp || p.fsdp.offload_params) return {};
+  if (!is_fsdp(strategy) || p.fsdp.offload_params) return {};
   return {{{{"/parallel/fsdp_config/offload_params", true}}, quality::none}};
 }
 

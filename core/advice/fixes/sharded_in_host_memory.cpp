@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
@@ -6,8 +7,7 @@ namespace {
 
 std::vector<Level> sharded_in_host_memory_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
-  const bool whole = p.strategy == "none" || p.strategy == "ddp";
-  if (p.num_gpus < 2 || !whole || s.recipe.quantization.load_in_8bit) return {};
+  if (p.num_gpus < 2 || !is_plain(strategy_of(s.recipe)) || s.recipe.quantization.load_in_8bit) return {};
   return {{{{"/parallel/strategy", "fsdp"}, {"/parallel/fsdp_config/offload_params", true}}, quality::none}};
 }
 

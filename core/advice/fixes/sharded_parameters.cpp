@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
@@ -6,9 +7,8 @@ namespace {
 
 std::vector<Level> sharded_parameters_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
-  const bool whole = p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" ||
-                     p.strategy == "zero1" || p.strategy == "zero2";
-  if (p.num_gpus < 2 || !whole || s.recipe.quantization.load_in_8bit) return {};
+  if (p.num_gpus < 2 || shards_parameters(strategy_of(s.recipe)) || s.recipe.quantization.load_in_8bit)
+    return {};
   return {{{{"/parallel/strategy", "zero3"}}, quality::none}};
 }
 

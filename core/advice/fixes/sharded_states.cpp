@@ -1,14 +1,12 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
 std::vector<Level> sharded_states_levels(const FixContext& s) {
-  const recipe::Parallel& p = s.recipe.parallel;
-  const bool whole =
-      p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" || p.strategy == "zero1";
-  if (p.num_gpus < 2 || !whole) return {};
+  if (s.recipe.parallel.num_gpus < 2 || shards_gradients(strategy_of(s.recipe))) return {};
   return {{{{"/parallel/strategy", "zero2"}}, quality::none}};
 }
 

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::advice {
 
@@ -6,10 +7,10 @@ namespace {
 
 std::vector<Level> sync_each_batch_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
-  const bool fsdp = r.parallel.strategy == "fsdp" || r.parallel.strategy == "fsdp2";
   const recipe::Training& t = r.training;
   const bool accumulates = t.gradient_accumulation_steps * t.per_device_train_batch_size > 1;
-  if (!fsdp || r.parallel.num_gpus < 2 || !accumulates || r.parallel.sync_each_batch) return {};
+  if (!is_fsdp(strategy_of(r)) || r.parallel.num_gpus < 2 || !accumulates || r.parallel.sync_each_batch)
+    return {};
   recipe::Recipe synced = r;
   synced.parallel.sync_each_batch = true;
   if (!synced.syncs_each_batch()) return {};

@@ -302,8 +302,7 @@ bool simulates(const recipe::Recipe& recipe, const Replay& replay) {
 // sure: of 68 published runs that died none is called to fit by these, nor on one card by anything from 1.05 on;
 // six runs on an H100 that were given less and less went through with 0.95 to 1.03 times what is needed here.
 Margins margins_of(const recipe::Recipe& recipe) {
-  const Strategy strategy = strategy_of(recipe);
-  if (strategy != Strategy::none && strategy != Strategy::ddp) return {.most = 1.25, .sure = 1.25};
+  if (!is_plain(strategy_of(recipe))) return {.most = 1.25, .sure = 1.25};
   if (recipe::stack_traits(recipe.stack).caches_little) return {.most = 1.05, .sure = 1.05};
   return {.most = 1.15, .sure = 1.1};
 }

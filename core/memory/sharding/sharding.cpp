@@ -13,8 +13,6 @@ namespace {
 // Without FSDP's rate limiter: the driver's queue takes 1024 launches, a Llama layer's forward is 40 to 62.
 constexpr std::size_t unlimited_units = 20;
 
-bool is_fsdp(Strategy s) { return s == Strategy::fsdp || s == Strategy::fsdp2; }
-
 int type_size(const std::string& dtype, int otherwise) {
   return dtype.empty() ? otherwise : dtype_size(dtype);
 }
@@ -299,21 +297,6 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
 
 }  // namespace
 
-Strategy strategy_of(const recipe::Recipe& recipe) {
-  struct Word {
-    const char* word;
-    Strategy strategy;
-  };
-  static constexpr Word words[] = {{"ddp", Strategy::ddp},     {"fsdp", Strategy::fsdp},
-                                   {"fsdp2", Strategy::fsdp2}, {"zero0", Strategy::zero0},
-                                   {"zero1", Strategy::zero1}, {"zero2", Strategy::zero2},
-                                   {"zero3", Strategy::zero3}};
-  for (const Word& w : words) {
-    if (recipe.parallel.strategy == w.word) return w.strategy;
-  }
-  return Strategy::none;
-}
-
 bool keeps_boundaries(const recipe::Recipe& r) {
   return strategy_of(r) == Strategy::fsdp && r.peft.on && r.training.gradient_checkpointing &&
          r.training.use_reentrant && !r.parallel.fsdp.activation_checkpointing &&
@@ -326,7 +309,7 @@ Sharding shard(const model::Architecture& network, const recipe::Recipe& r, cons
   s.ranks = s.on() ? static_cast<double>(std::max<uint64_t>(1, r.parallel.num_gpus)) : 1;
   // One process needs no buckets: DDP on one GPU is not wrapped.
   if (s.strategy == Strategy::ddp && s.ranks <= 1) s.strategy = Strategy::none;
-  if (!s.on() || s.strategy == Strategy::ddp) {
+  if (is_plain(s.strategy)) {
     whole(r, p, s);
   } else if (is_fsdp(s.strategy)) {
     fsdp(network, r, p, s);

@@ -5,13 +5,6 @@
 //     s.weights + s.adapters + s.optimizer;     // resident bytes of one rank
 //     s.gathered[0][0].last;                        // gathered while the last layer of that group goes backward
 //
-// Strategies, as they are written in parallel.strategy:
-//   ddp      every rank holds all; flat buckets hold a second copy of the gradients
-//   fsdp     FullyShardedDataParallel: one flat parameter a layer, gathered before use, freed after
-//   fsdp2    fully_shard: the same by parameter, gathered into one buffer and copied out of it
-//   zero0    DeepSpeed without ZeRO: its bf16 optimizer, with fp32 gradients that stay
-//   zero1-3  DeepSpeed: fp32 master weights and states in partitions; gradients too (2), parameters too (3)
-//
 // Sources: pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py, _flat_param.py (FSDP);
 // torch/distributed/_composable/fsdp/_fsdp_param_group.py, _fsdp_collectives.py (FSDP2);
 // torch/nn/parallel/distributed.py (DDP); deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py,
@@ -22,11 +15,12 @@
 #include <vector>
 
 #include "core/memory/parameters/parameters.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::memory {
 
-enum class Strategy { none, ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3 };
-Strategy strategy_of(const recipe::Recipe& recipe);
+using recipe::Strategy;
+using recipe::strategy_of;
 
 /// Where a tensor is made, and whether another stream reads it. The caching allocator lends what one stream
 /// freed to no other, and what another one read comes back only when that one is done (record_stream).

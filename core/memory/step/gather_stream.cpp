@@ -12,8 +12,7 @@ bool gathers_before(const Instant& instant) { return repeats(instant) || is_asid
 }  // namespace
 
 GatherStream::GatherStream(const Sharding& rank)
-    : fsdp_(rank.strategy == Strategy::fsdp || rank.strategy == Strategy::fsdp2),
-      throughout_(rank.root + rank.head) {}
+    : fsdp_(is_fsdp(rank.strategy)), throughout_(rank.root + rank.head) {}
 
 double GatherStream::now(const Snapshot& live) const {
   return std::max(0.0, live[Component::gathered] - throughout_);

@@ -114,8 +114,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.outputs_to_fp32 = r.autocast() && h.returns_logits;
   h.keep_outputs = r.training.keep_outputs;
   h.finds_last_logits = keeps_last_graph(r);
-  h.gathered = plan.sharding != nullptr &&
-               (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
+  h.gathered = plan.sharding != nullptr && is_fsdp(plan.sharding->strategy);
   h.softcap = plan.network.logit_softcap;
   h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
   h.input_size = stage.output_size;

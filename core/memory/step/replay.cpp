@@ -34,9 +34,7 @@ double host_bytes(const Plan& plan, const Sharding& rank) {
   const double staged =
       whole ? plan.parameters.loaded_bytes : plan.parameters.largest_linear * dtype_size(r.model_args.dtype);
   // Every process loads its own copy, but for strategies that share the parameters out: those read them once.
-  const bool each = rank.strategy == Strategy::ddp || rank.strategy == Strategy::zero0 ||
-                    rank.strategy == Strategy::zero1 || rank.strategy == Strategy::zero2;
-  return staged * (each ? rank.ranks : 1) + rank.paged * rank.ranks + rank.host;
+  return staged * (shards_parameters(rank.strategy) ? 1 : rank.ranks) + rank.paged * rank.ranks + rank.host;
 }
 
 // Unsloth unpacks every 4-bit weight of the forward into one buffer, as large as the largest, and its scales

@@ -20,8 +20,7 @@ double trained_files(const Plan& plan) {
 }
 
 bool gathers_whole(const Sharding& rank, const recipe::Recipe& r) {
-  const bool fsdp = rank.strategy == Strategy::fsdp || rank.strategy == Strategy::fsdp2;
-  if (fsdp) return r.parallel.fsdp.state_dict_type == "FULL_STATE_DICT";
+  if (is_fsdp(rank.strategy)) return r.parallel.fsdp.state_dict_type == "FULL_STATE_DICT";
   return rank.strategy == Strategy::zero3 && r.parallel.zero.stage3_gather_16bit_weights_on_model_save;
 }
 
