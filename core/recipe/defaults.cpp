@@ -10,6 +10,7 @@
 #include "core/recipe/stacks.h"
 #include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
+#include "core/recipe/values.h"
 
 namespace plimsoll::recipe {
 
@@ -17,26 +18,13 @@ namespace {
 
 using json::Json;
 
-std::string text(const DefaultContext& c, const char* pointer) {
-  const auto found = c.values.find(pointer);
-  return found == c.values.end() || !found->second.is_string() ? ""
-                                                               : found->second.get_ref<const std::string&>();
-}
-bool flag(const DefaultContext& c, const char* pointer) {
-  const auto found = c.values.find(pointer);
-  return found != c.values.end() && found->second.is_boolean() && found->second.get<bool>();
-}
-double number(const DefaultContext& c, const char* pointer) {
-  const auto found = c.values.find(pointer);
-  return found != c.values.end() && found->second.is_number() ? found->second.get<double>() : 0;
-}
 bool at_least(const DefaultContext& c, const char* library, const char* version) {
-  return version_at_least(text(c, (std::string("/versions/") + library).c_str()), version);
+  return version_at_least(text(c.values, std::string("/versions/") + library), version);
 }
-Strategy strategy(const DefaultContext& c) { return strategy_of(text(c, "/parallel/strategy")); }
+Strategy strategy(const DefaultContext& c) { return strategy_of(text(c.values, "/parallel/strategy")); }
 bool quantized(const DefaultContext& c) {
-  return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit") ||
-         !text(c, "/quantization/quant_method").empty();
+  return flag(c.values, "/quantization/load_in_4bit") || flag(c.values, "/quantization/load_in_8bit") ||
+         !text(c.values, "/quantization/quant_method").empty();
 }
 
 // TRL 0.26 asks for dtype="auto" (trl/trainer/utils.py create_model_from_path), which its ORPO and CPO
@@ -44,7 +32,7 @@ bool quantized(const DefaultContext& c) {
 bool loads_published(const DefaultContext& c) {
   if (at_least(c, "transformers", "5")) return true;
   if (!stack_traits(c.stack).trl_checkpoint_dtype || !at_least(c, "trl", "0.26")) return false;
-  const std::string task = text(c, "/task");
+  const std::string task = text(c.values, "/task");
   const bool experimental = task == "orpo" || task == "cpo" || task == "simpo";
   const auto by_trainer = c.values.find("/model_args/loaded_by_trainer");
   return by_trainer != c.values.end() && by_trainer->second == Json(true) &&
@@ -65,16 +53,16 @@ Default default_dtype(const DefaultContext& c) {
   const std::string& stored = c.traits.checkpoint_dtype;
   const bool known = stored == "float32" || stored == "bfloat16" || stored == "float16";
   if (quantized(c)) {
-    if (flag(c, "/training/bf16"))
+    if (flag(c.values, "/training/bf16"))
       return {"bfloat16", "the 16-bit type of the run; unquantised parts are loaded in it"};
-    if (flag(c, "/training/fp16"))
+    if (flag(c.values, "/training/fp16"))
       return {"float16", "the 16-bit type of the run; unquantised parts are loaded in it"};
     if (known && stored != "float32")
       return {stored, "Transformers loads unquantised parts in the type of the published checkpoint"};
     return {"float16", "bitsandbytes loads unquantised parts in float16 when nothing else is said"};
   }
   // Such a run has been seen under an older Transformers, which loads float32.
-  if (flag(c, "/training/fp16") && c.values.count("/peft") == 0 && stored == "float16" &&
+  if (flag(c.values, "/training/fp16") && c.values.count("/peft") == 0 && stored == "float16" &&
       !is_zero(strategy(c)))
     return {"float32", "fp16 training stops at weights in float16, as the gradient scaler refuses them"};
   if (loads_published(c)) return published_dtype(c);
@@ -84,12 +72,12 @@ Default default_dtype(const DefaultContext& c) {
 Default default_attention(const DefaultContext& c) {
   const Default sdpa = {"sdpa",
                         "Transformers uses PyTorch's scaled_dot_product_attention unless told otherwise"};
-  if (text(c, "/model_args/implementation") != "transformers") return sdpa;
+  if (text(c.values, "/model_args/implementation") != "transformers") return sdpa;
   if (!at_least(c, "transformers", "4.36"))
     return {"eager", "Transformers before 4.36 has only eager attention"};
   if (!at_least(c, "torch", "2.1.1"))
     return {"eager", "Transformers asks for PyTorch 2.1.1 to call scaled_dot_product_attention"};
-  if (!supports_sdpa(c.traits.model_type, text(c, "/versions/transformers"))) {
+  if (!supports_sdpa(c.traits.model_type, text(c.values, "/versions/transformers"))) {
     return {"eager",
             "this model class cannot call scaled_dot_product_attention in this release of Transformers"};
   }
@@ -97,7 +85,7 @@ Default default_attention(const DefaultContext& c) {
 }
 
 Default default_use_cache(const DefaultContext& c) {
-  if (flag(c, "/training/gradient_checkpointing"))
+  if (flag(c.values, "/training/gradient_checkpointing"))
     return {false, "the Trainer switches the cache off under checkpointing"};
   if (at_least(c, "transformers", "5"))
     return {false, "the Trainer of Transformers 5 trains without a cache"};
@@ -112,7 +100,7 @@ Default default_linearized_experts(const DefaultContext& c) {
 Default default_skip_modules(const DefaultContext& c) {
   const std::vector<std::string>& dynamic = c.traits.dynamic_modules;
   // Checkpoints of its own came in 2025 (unslothai/unsloth unsloth/models/mapper.py).
-  if (dynamic.empty() || !flag(c, "/quantization/load_in_4bit") || !at_least(c, "unsloth", "2025.1"))
+  if (dynamic.empty() || !flag(c.values, "/quantization/load_in_4bit") || !at_least(c, "unsloth", "2025.1"))
     return {json::Json::array(), ""};
   return {
       dynamic,
@@ -125,28 +113,28 @@ Default default_quant_type(const DefaultContext&) {
 }
 
 Default default_compute_dtype(const DefaultContext& c) {
-  if (flag(c, "/training/bf16"))
+  if (flag(c.values, "/training/bf16"))
     return {"bfloat16", "bitsandbytes: under autocast 4-bit layers compute in the 16-bit type"};
-  if (flag(c, "/training/fp16"))
+  if (flag(c.values, "/training/fp16"))
     return {"float16", "bitsandbytes: under autocast 4-bit layers compute in the 16-bit type"};
   return {"float32", "the default of BitsAndBytesConfig: every 4-bit layer computes in fp32"};
 }
 
 Default default_prepare(const DefaultContext& c) {
   if (!quantized(c)) return {false, "the base is not quantised"};
-  if (!text(c, "/quantization/quant_method").empty()) {
+  if (!text(c.values, "/quantization/quant_method").empty()) {
     return {false, "prepare_model_for_kbit_training casts nothing in a model that another library packed"};
   }
   return {true, "PEFT's guide calls prepare_model_for_kbit_training on a quantised base"};
 }
 
 Default default_upcast(const DefaultContext& c) {
-  if (!flag(c, "/quantization/prepare_for_kbit_training")) return {"none", "nothing is cast to fp32"};
+  if (!flag(c.values, "/quantization/prepare_for_kbit_training")) return {"none", "nothing is cast to fp32"};
   return {"all", "PEFT's prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
 }
 
 Default default_bits(const DefaultContext& c) {
-  const QuantizationFormat* packing = find_quantization_format(text(c, "/quantization/quant_method"));
+  const QuantizationFormat* packing = find_quantization_format(text(c.values, "/quantization/quant_method"));
   if (packing == nullptr) return {4, ""};
   if (packing->table_bytes > 0)
     return {packing->bits, "the usual AQLM checkpoint: 2 bits, one codebook of 16 bits"};
@@ -154,17 +142,18 @@ Default default_bits(const DefaultContext& c) {
 }
 
 Default default_group_size(const DefaultContext& c) {
-  const QuantizationFormat* packing = find_quantization_format(text(c, "/quantization/quant_method"));
+  const QuantizationFormat* packing = find_quantization_format(text(c.values, "/quantization/quant_method"));
   if (packing == nullptr || packing->group == 128 || packing->group == 0)
     return {128, "the usual group of GPTQ and AWQ checkpoints"};
   return {packing->group, packing->id == "hqq" ? "HQQ's default" : "the method's own"};
 }
 
-Default default_liger(const DefaultContext& c) { return {flag(c, "/training/use_liger_kernel"), ""}; }
+Default default_liger(const DefaultContext& c) { return {flag(c.values, "/training/use_liger_kernel"), ""}; }
 
 Default default_lora_alpha(const DefaultContext& c) {
   if (stack_traits(c.stack).alpha_by_rank)
-    return {2 * number(c, "/peft/r"), "twice the rank, as LLaMA-Factory takes it; changes nothing in memory"};
+    return {2 * number(c.values, "/peft/r"),
+            "twice the rank, as LLaMA-Factory takes it; changes nothing in memory"};
   return {8, "PEFT's LoraConfig default; changes nothing in memory"};
 }
 
@@ -190,7 +179,7 @@ Default default_feedforward_modules(const DefaultContext& c) {
 Default default_target_modules(const DefaultContext& c) {
   const model::ModelType& type = model::model_type(c.traits.model_type);
   if (const Json scaled = modules_of(type.ia3_targets);
-      !scaled.empty() && text(c, "/peft/peft_type") == "IA3")
+      !scaled.empty() && text(c.values, "/peft/peft_type") == "IA3")
     return {scaled, "PEFT's default for IA3"};
   if (const Json targets = modules_of(type.lora_targets); !targets.empty())
     return {targets, "PEFT's default for model type " + c.traits.model_type};
@@ -198,7 +187,7 @@ Default default_target_modules(const DefaultContext& c) {
 }
 
 Default default_adapter_dtype(const DefaultContext& c) {
-  const std::string dtype = text(c, "/model_args/dtype");
+  const std::string dtype = text(c.values, "/model_args/dtype");
   if (at_least(c, "peft", "0.12"))
     return {"float32", "PEFT 0.12 and later keeps adapters in fp32 (autocast_adapter_dtype)"};
   if (quantized(c)) return {"float32", "PEFT before 0.12 keeps adapters of a quantised base in fp32"};
@@ -213,10 +202,10 @@ Default default_state_dict_type(const DefaultContext& c) {
 }
 
 Default default_max_length(const DefaultContext& c) {
-  if (const Task* task = find_task(text(c, "/task")); task != nullptr && task->online) {
-    return {
-        static_cast<uint64_t>(number(c, "/rl/max_prompt_length") + number(c, "/rl/max_completion_length")),
-        "the longest prompt and the longest completion"};
+  if (task_of(c.values).online) {
+    return {static_cast<uint64_t>(number(c.values, "/rl/max_prompt_length") +
+                                  number(c.values, "/rl/max_completion_length")),
+            "the longest prompt and the longest completion"};
   }
   // Stacks that cut samples at a length of their own have a row in their file; TRL's lies here, as it is no
   // longer than the model.
@@ -228,7 +217,7 @@ Default default_max_length(const DefaultContext& c) {
   if (c.traits.hears && longest != 0)
     return {longest, "no transcript is longer than the decoder reads; sound is always read whole"};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;
-  if (text(c, "/training/truncation_strategy") == "none")
+  if (text(c.values, "/training/truncation_strategy") == "none")
     return {length, "assumed: max_length=None cuts nothing; say the longest of your samples", true};
   const std::string shorter = length < usual ? ", and no more than the model reads" : "";
   if (stack_traits(c.stack).own_length)
@@ -238,7 +227,7 @@ Default default_max_length(const DefaultContext& c) {
 }
 
 Default default_optimizer_in_backward(const DefaultContext& c) {
-  const std::string optim = text(c, "/training/optim");
+  const std::string optim = text(c.values, "/training/optim");
   const std::string_view ending = "_layerwise";
   const bool each = optim == "lomo" || optim == "adalomo" ||
                     (optim.size() > ending.size() && optim.substr(optim.size() - ending.size()) == ending);
@@ -247,8 +236,8 @@ Default default_optimizer_in_backward(const DefaultContext& c) {
 }
 
 Default default_padded_batches(const DefaultContext& c) {
-  if (flag(c, "/training/packing")) return {false, "packed batches hold no padding"};
-  if (number(c, "/training/per_device_train_batch_size") <= 1)
+  if (flag(c.values, "/training/packing")) return {false, "packed batches hold no padding"};
+  if (number(c.values, "/training/per_device_train_batch_size") <= 1)
     return {false, "one sample a batch needs no padding"};
   return {true, "samples of different length are padded to the longest, so an attention mask is built"};
 }
@@ -266,8 +255,9 @@ Default default_optim(const DefaultContext& c) {
 }
 
 Default default_loss_kernel(const DefaultContext& c) {
-  if (flag(c, "/training/liger_kernel_config/cross_entropy")) return {"fused_ce", "Liger's cross-entropy"};
-  if (flag(c, "/training/liger_kernel_config/fused_linear_cross_entropy")) {
+  if (flag(c.values, "/training/liger_kernel_config/cross_entropy"))
+    return {"fused_ce", "Liger's cross-entropy"};
+  if (flag(c.values, "/training/liger_kernel_config/fused_linear_cross_entropy")) {
     return {"liger", "use_liger_kernel fuses the head with the loss"};
   }
   return {"stock", "Transformers' cross-entropy of the model class, over all logits"};
@@ -279,11 +269,11 @@ Default default_loss_kernel(const DefaultContext& c) {
 // Liger's losses of preferences run in both (trl dpo_trainer.py, kto_trainer.py prediction_step). Unsloth
 // returns logits where metrics need them (trainer.py, UNSLOTH_RETURN_LOGITS).
 Default default_eval_loss_kernel(const DefaultContext& c) {
-  const std::string kernel = text(c, "/training/loss_kernel");
-  const Task* task = find_task(text(c, "/task"));
-  const bool log_probs = task != nullptr && task->has_rl() && task->vocabulary;
-  const bool wanted =
-      flag(c, "/training/compute_metrics") || flag(c, "/training/preprocess_logits_for_metrics");
+  const std::string kernel = text(c.values, "/training/loss_kernel");
+  const Task& task = task_of(c.values);
+  const bool log_probs = task.has_rl() && task.vocabulary;
+  const bool wanted = flag(c.values, "/training/compute_metrics") ||
+                      flag(c.values, "/training/preprocess_logits_for_metrics");
   if (kernel == "liger" && !log_probs) {
     if (!at_least(c, "transformers", "5.15"))
       return {"stock", "before Transformers 5.15 Liger skips the logits in training alone"};
@@ -296,7 +286,7 @@ Default default_eval_loss_kernel(const DefaultContext& c) {
 }
 
 Default default_eval_packing(const DefaultContext& c) {
-  return {flag(c, "/training/packing"), "evaluation is packed as training is"};
+  return {flag(c.values, "/training/packing"), "evaluation is packed as training is"};
 }
 
 // Lengths of texts are near to log-normal: the mean lies above the median by half the variance of their logarithms, and
@@ -306,10 +296,10 @@ Default default_mean_length(const DefaultContext& c) {
     const char* pointer;
     double deviations;  // of a normal distribution
   };
-  const double median = number(c, "/data/p50_length");
+  const double median = number(c.values, "/data/p50_length");
   for (const Percentile& p : {Percentile{"/data/p95_length", 1.645}, Percentile{"/data/p90_length", 1.282},
                               Percentile{"/data/p99_length", 2.326}}) {
-    const double length = number(c, p.pointer);
+    const double length = number(c.values, p.pointer);
     if (median <= 0 || length <= median) continue;
     const double spread = std::log(length / median) / p.deviations;
     return {std::min(length, std::round(median * std::exp(spread * spread / 2))),
@@ -319,13 +309,14 @@ Default default_mean_length(const DefaultContext& c) {
 }
 
 Default default_num_labels(const DefaultContext& c) {
-  return text(c, "/task") == "classification" ? Default{2, "num_labels of a configuration in Transformers"}
-                                              : Default{0, ""};
+  return text(c.values, "/task") == "classification"
+             ? Default{2, "num_labels of a configuration in Transformers"}
+             : Default{0, ""};
 }
 
 Default default_strategy(const DefaultContext& c) {
-  if (number(c, "/parallel/num_gpus") <= 1) return {"none", ""};
-  if (!text(c, "/model_args/device_map").empty())
+  if (number(c.values, "/parallel/num_gpus") <= 1) return {"none", ""};
+  if (!text(c.values, "/model_args/device_map").empty())
     return {"none", "device_map spreads the layers over the GPUs: one process, one after another"};
   const std::string usual(stack_traits(c.stack).several_gpus);
   if (usual == "ddp") return {usual, "several GPUs without a strategy: each holds a whole copy"};
@@ -339,7 +330,7 @@ Default default_fsdp_checkpointing(const DefaultContext& c) {
 }
 
 Default default_upcast_trainable(const DefaultContext& c) {
-  if (!flag(c, "/training/bf16") && !flag(c, "/training/fp16"))
+  if (!flag(c.values, "/training/bf16") && !flag(c.values, "/training/fp16"))
     return {false, "without mixed precision FSDP shards parameters in the type they were loaded in"};
   if (!stack_traits(c.stack).accelerate)
     return {false, "a training loop of its own shards parameters in the type they were loaded in"};
@@ -354,10 +345,10 @@ Default default_sync_each_batch(const DefaultContext& c) {
 
 Default default_reduce_dtype(const DefaultContext& c) {
   const bool accelerate = stack_traits(c.stack).accelerate;
-  if (flag(c, "/training/bf16"))
+  if (flag(c.values, "/training/bf16"))
     return accelerate ? Default{"bfloat16", "accelerate's mixed precision for FSDP reduces in bfloat16"}
                       : Default{"float32", "the usual MixedPrecisionPolicy of a loop of one's own"};
-  if (flag(c, "/training/fp16"))
+  if (flag(c.values, "/training/fp16"))
     return accelerate ? Default{"float16", "accelerate's mixed precision for FSDP reduces in float16"}
                       : Default{"float32", "the usual MixedPrecisionPolicy of a loop of one's own"};
   return {nullptr, ""};
@@ -378,14 +369,14 @@ Default default_overlap_comm(const DefaultContext& c) {
 
 Default default_images(const DefaultContext& c) {
   if (!c.traits.sees_images) return {0, "the model sees no images"};
-  const bool sized = c.traits.default_image_size > 0 || number(c, "/vision/image_size") > 0;
+  const bool sized = c.traits.default_image_size > 0 || number(c.values, "/vision/image_size") > 0;
   if (!sized) return {0, "assumed: none; say how many and how large", true};
   return {1, "assumed: one image a sample, say how many", true};
 }
 
 Default default_image_size(const DefaultContext& c) {
   // hiyouga/LLaMA-Factory hparams/model_args.py image_max_pixels
-  if (c.traits.default_image_size == 0 && number(c, "/vision/images_per_sample") > 0)
+  if (c.traits.default_image_size == 0 && number(c.values, "/vision/images_per_sample") > 0)
     return {768, "assumed: the limit of LLaMA-Factory; say how large", true};
   return {c.traits.default_image_size, "the size that the model's configuration gives its vision tower"};
 }

@@ -6,6 +6,7 @@
 #include "core/recipe/strategies.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
+#include "core/recipe/values.h"
 #include "core/recipe/version.h"
 
 namespace plimsoll::recipe {
@@ -28,9 +29,9 @@ std::string_view optional_section(std::string_view pointer) {
 // Settings of a way to share the work that this run does not use: nothing to fill in.
 bool is_idle(std::string_view pointer, const Values& values) {
   if (pointer.substr(0, 10) != "/parallel/" || pointer == "/parallel/num_gpus") return false;
-  const auto found = values.find("/parallel/strategy");
-  if (found == values.end() || !found->second.is_string()) return false;
-  const Strategy strategy = strategy_of(found->second.get_ref<const std::string&>());
+  const std::string said = text(values, "/parallel/strategy");
+  if (said.empty()) return false;
+  const Strategy strategy = strategy_of(said);
   if (pointer.find("/zero_optimization/") != std::string_view::npos) return !is_zero(strategy);
   const bool of_fsdp =
       pointer.find("/fsdp_config/") != std::string_view::npos || pointer == "/parallel/sync_each_batch";
@@ -38,56 +39,30 @@ bool is_idle(std::string_view pointer, const Values& values) {
   return strategy != Strategy::ddp && pointer != "/parallel/strategy";
 }
 
-Strategy strategy_in(const Values& values) {
-  return strategy_of(values.at("/parallel/strategy").get_ref<const std::string&>());
-}
-
-bool is_on(const Values& values, const char* pointer) {
-  const auto found = values.find(pointer);
-  return found != values.end() && found->second == true;
-}
-
-const Task* task_in(const Values& values) {
-  const auto found = values.find("/task");
-  if (found == values.end() || !found->second.is_string()) return nullptr;
-  return find_task(found->second.get_ref<const std::string&>());
-}
-
-// Preference and reinforcement learning have the fields under "rl" whether that section is written or not.
-bool task_has_rl(const Values& values) {
-  const Task* task = task_in(values);
-  return task != nullptr && task->has_rl();
-}
-
-bool writes_completions(const Values& values) {
-  const Task* task = task_in(values);
-  return task != nullptr && task->online;
-}
-
 // A default is worth telling only where it can matter.
 bool matters(const std::string& pointer, const Values& values, const ModelTraits& traits) {
   const auto below = [&pointer](const char* section) { return pointer.rfind(section, 0) == 0; };
-  const bool packed =
-      values.count("/quantization/quant_method") != 0 && values.at("/quantization/quant_method").is_string();
-  if (pointer == "/quantization/bits" || pointer == "/quantization/group_size") return packed;
+  if (pointer == "/quantization/bits" || pointer == "/quantization/group_size")
+    return !text(values, "/quantization/quant_method").empty();
   const bool quantized =
-      is_on(values, "/quantization/load_in_4bit") || is_on(values, "/quantization/load_in_8bit");
-  if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
+      flag(values, "/quantization/load_in_4bit") || flag(values, "/quantization/load_in_8bit");
+  if (below("/quantization/bnb_4bit")) return flag(values, "/quantization/load_in_4bit");
   if (below("/quantization/") || pointer == "/versions/bitsandbytes") return quantized;
-  if (pointer.find("/stage3_") != std::string::npos) return strategy_in(values) == Strategy::zero3;
+  if (pointer.find("/stage3_") != std::string::npos)
+    return strategy_of(text(values, "/parallel/strategy")) == Strategy::zero3;
   if (pointer == "/training/eval_loss_kernel" || pointer == "/training/eval_packing")
-    return values.at("/training/eval_strategy") != "no";
-  if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
+    return text(values, "/training/eval_strategy") != "no";
+  if (pointer == "/data/eval_samples") return flag(values, "/training/compute_metrics");
   if (below("/rl/")) return matters_to_task(pointer, values);
   if (below("/vision/")) return traits.sees_images;
   if (pointer == "/versions/trl") {
-    const StackTraits& stack = stack_traits(values.at("/stack").get_ref<const std::string&>());
-    return stack.trl_sft || (stack.trl_tasks && task_has_rl(values));
+    const StackTraits& stack = stack_traits(text(values, "/stack"));
+    return stack.trl_sft || (stack.trl_tasks && task_of(values).has_rl());
   }
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
   if (pointer == "/peft/lora_alpha") return false;
   if (below("/training/gradient_checkpointing_kwargs"))
-    return is_on(values, "/training/gradient_checkpointing");
+    return flag(values, "/training/gradient_checkpointing");
   return true;
 }
 
@@ -138,11 +113,12 @@ const std::vector<std::string>& pointers_of_fields() {
   return pointers;
 }
 
-// In a section that nobody wrote, or of a way to share the work that is not used.
+// In a section that nobody wrote, or of a way to share the work that is not used. Preference and reinforcement
+// learning have the fields under "rl" whether that section is written or not.
 bool is_absent(std::string_view pointer, const Request& given, const Values& values) {
   const std::string_view section = optional_section(pointer);
   const bool unwritten = !section.empty() && given.values.count(std::string(section)) == 0;
-  const bool of_task = section == "/rl" && task_has_rl(values);
+  const bool of_task = section == "/rl" && task_of(values).has_rl();
   return (unwritten && !of_task && pointer != "/data/eval_samples") || is_idle(pointer, values);
 }
 
@@ -150,7 +126,7 @@ Default default_of(const Field& field, const Request& given, const StackPreset& 
                    const ModelTraits& traits, const Values& values) {
   if (is_absent(field.pointer, given, values)) return {};
   // Where the policy writes its own completions, the length is what prompt and completion add up to.
-  const bool follows = field.pointer == "/training/max_length" && writes_completions(values);
+  const bool follows = field.pointer == "/training/max_length" && task_of(values).online;
   const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values, traits);
   if (row != nullptr && same_as(*row) != nullptr) {
     const auto there = values.find(row->value.get_ref<const std::string&>());

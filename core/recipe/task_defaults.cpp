@@ -4,6 +4,7 @@
 
 #include "core/recipe/stacks.h"
 #include "core/recipe/tasks.h"
+#include "core/recipe/values.h"
 
 namespace plimsoll::recipe {
 
@@ -11,27 +12,8 @@ namespace {
 
 using json::Json;
 
-std::string text(const Values& values, const char* pointer) {
-  const auto found = values.find(pointer);
-  return found == values.end() || !found->second.is_string() ? ""
-                                                             : found->second.get_ref<const std::string&>();
-}
-bool flag(const Values& values, const char* pointer) {
-  const auto found = values.find(pointer);
-  return found != values.end() && found->second.is_boolean() && found->second.get<bool>();
-}
-// 0 where nothing is said.
-double number(const Values& values, const char* pointer) {
-  const auto found = values.find(pointer);
-  return found != values.end() && found->second.is_number() ? found->second.get<double>() : 0;
-}
 bool trl_at_least(const DefaultContext& c, const char* version) {
   return version_at_least(text(c.values, "/versions/trl"), version);
-}
-
-const Task& task_of(const Values& values) {
-  const Task* task = find_task(text(values, "/task"));
-  return task == nullptr ? tasks().front() : *task;
 }
 
 // Whose trainers for these tasks are TRL's, or inherit from them; the others have code of their own.

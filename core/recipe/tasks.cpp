@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/recipe/stacks.h"
+#include "core/recipe/values.h"
 
 namespace plimsoll::recipe {
 
@@ -94,10 +95,17 @@ const Task* find_task(std::string_view id) {
   return nullptr;
 }
 
-const Task& task_of(const Recipe& recipe) {
-  const Task* task = find_task(recipe.task);
+namespace {
+
+const Task& task_named(std::string_view id) {
+  const Task* task = find_task(id);
   return task != nullptr ? *task : tasks().front();
 }
+
+}  // namespace
+
+const Task& task_of(const Recipe& recipe) { return task_named(recipe.task); }
+const Task& task_of(const Values& values) { return task_named(text(values, "/task")); }
 
 bool samples_are_prompts(const Recipe& recipe) {
   return recipe.task == "grpo" && stack_traits(recipe.stack).trl_tasks &&

@@ -1,8 +1,8 @@
 // The task table: what is trained for, and what that means for the shape of a step.
 //
-//     const recipe::Task* task = recipe::find_task("dpo");
-//     task->rows;         // 2: a chosen and a rejected sequence go through the network for every sample
-//     task->reference;    // true: a frozen policy scores the same sequences
+//     const recipe::Task& task = recipe::task_of(recipe);   // "dpo"
+//     task.rows;         // 2: a chosen and a rejected sequence go through the network for every sample
+//     task.reference;    // true: a frozen policy scores the same sequences
 //
 // Sources: huggingface/trl trainer/*_trainer.py and experimental/*/*_trainer.py, by the tags named in each
 // row.
@@ -39,8 +39,9 @@ struct Task {
 std::span<const Task> tasks();
 /// Null when there is no such task.
 const Task* find_task(std::string_view id);
-/// That of a recipe; plain training where it has none.
+/// That of a recipe, or of fields by pointer; plain training where there is none.
 const Task& task_of(const Recipe& recipe);
+const Task& task_of(const Values& values);
 
 /// Whether a sample of a batch is a prompt, all of whose completions are written, scored and trained on at once:
 /// GRPO in TRL 0.14 (huggingface/trl v0.14.0 trl/trainer/grpo_trainer.py compute_loss).
