@@ -8,6 +8,7 @@
 #include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
 #include "core/recipe/strategies.h"
+#include "core/recipe/tasks.h"
 #include "core/run/several_cards.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
@@ -166,8 +167,7 @@ std::optional<WayOut> packing(const run::Run& run, const Basis& basis, double us
   const recipe::Recipe& r = run.resolved.recipe;
   const recipe::Training& t = r.training;
   const auto length = static_cast<double>(t.max_length);
-  const bool causal =
-      run.network.kind == model::NetworkKind::decoder && (r.task == "sft" || r.task == "pretrain");
+  const bool causal = run.network.kind == model::NetworkKind::decoder && recipe::task_of(r).plain_text();
   if (!causal || t.packing || r.data.mean_length <= 0 || r.data.mean_length > 0.75 * length)
     return std::nullopt;
   const double fill = length / r.data.mean_length;  // samples in a row

@@ -103,8 +103,7 @@ constexpr Conflict conflicts[] = {
     {.pointer = "/rl/max_completion_length",
      .clashes =
          [](const Recipe& r) {
-           const Task* task = find_task(r.task);
-           return task != nullptr && task->online && r.rl.max_completion_length >= r.training.max_length;
+           return task_of(r).online && r.rl.max_completion_length >= r.training.max_length;
          },
      .message = "A sequence is a prompt and a completion: the completion leaves no room for the prompt.",
      .allowed = "less than training.max_length"},
@@ -155,11 +154,7 @@ constexpr Conflict conflicts[] = {
      .message = "Nothing of the model is left to train.",
      .allowed = "one of freeze_language_model, freeze_vision_tower and freeze_multi_modal_projector false"},
     {.pointer = "/parallel/num_gpus",
-     .clashes =
-         [](const Recipe& r) {
-           const Task* task = find_task(r.task);
-           return task != nullptr && task->value_model && r.parallel.num_gpus > 1;
-         },
+     .clashes = [](const Recipe& r) { return task_of(r).value_model && r.parallel.num_gpus > 1; },
      .message = "Training of a value network beside the policy is not replayed on several GPUs yet.",
      .allowed = "1",
      .code = "unsupported"},
@@ -167,8 +162,7 @@ constexpr Conflict conflicts[] = {
 
 // Of a sequence that the policy wrote itself, all three lengths may be written; they must agree then.
 void check_lengths(const Request& given, const Recipe& r, Errors& errors) {
-  const Task* task = find_task(r.task);
-  if (task == nullptr || !task->online) return;
+  if (!task_of(r).online) return;
   for (const char* pointer : {"/training/max_length", "/rl/max_prompt_length", "/rl/max_completion_length"}) {
     if (given.values.count(pointer) == 0) return;
   }

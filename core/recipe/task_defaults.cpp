@@ -65,9 +65,8 @@ Default default_reference_model(const DefaultContext& c) {
 }
 
 Default default_cpo_alpha(const DefaultContext& c) {
-  if (task_of(c.values).id == "cpo")
-    return {1.0, "the default of CPOConfig: the chosen half is also trained as text"};
-  return {0.0, ""};
+  const double alpha = task_of(c.values).cpo_alpha;
+  return {alpha, alpha > 0 ? "the default of CPOConfig: the chosen half is also trained as text" : ""};
 }
 
 Default default_num_generations(const DefaultContext& c) {
@@ -130,7 +129,7 @@ Default default_vllm_share(const DefaultContext& c) {
 bool matters_to_task(std::string_view pointer, const Values& values) {
   const Task& task = task_of(values);
   if (pointer == "/rl/reference_model" || pointer == "/rl/beta") return task.reference;
-  if (pointer == "/rl/cpo_alpha") return task.id == "cpo";
+  if (pointer == "/rl/cpo_alpha") return task.cpo_alpha > 0;
   if (pointer == "/rl/precompute_ref_log_probs" || pointer == "/rl/vllm_tensor_parallel_size") return false;
   const bool vllm = pointer.substr(0, 9) == "/rl/vllm_";
   return task.online && (!vllm || flag(values, "/rl/use_vllm"));

@@ -23,10 +23,12 @@ struct Task {
   bool vocabulary = true;        ///< false: a head with one score takes the place of the language-model head
   bool reference = false;        ///< a frozen policy scores the same sequences, unless beta is 0
   bool unpaired = false;         ///< KTO: sequences for the KL term run besides, without a graph
-  bool chosen_nll = false;       ///< the chosen half is also trained as plain text
+  bool chosen_nll = false;       ///< the chosen half is also trained as plain text, whatever cpo_alpha is
+  bool entropy = false;          ///< its trainer logs the entropy of the policy, from TRL 0.20 on
   bool value_model = false;      ///< a second network is trained beside the policy
   bool reward_model = false;     ///< a frozen network scores the completions
   double beta = 0;               ///< the trainer's default
+  double cpo_alpha = 0;          ///< the trainer's default; 0: it has no such setting
   double num_generations = 1;    ///< the trainer's default
   double completion_length = 0;  ///< the trainer's default
   double temperature = 1;        ///< the trainer's default
@@ -34,6 +36,8 @@ struct Task {
 
   /// True when fields under "rl" have a meaning.
   bool has_rl() const { return preference || online; }
+  /// The next token of given text is all that is learned.
+  bool plain_text() const { return vocabulary && !has_rl(); }
 };
 
 std::span<const Task> tasks();

@@ -67,15 +67,11 @@ class Sizing {
 recipe::Values set_batch(const Run&, uint64_t batch) {
   return {{"/training/per_device_train_batch_size", batch}};
 }
-bool writes_completions(const Run& run) {
-  const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
-  return task != nullptr && task->online;
-}
 // Of a sequence that the policy writes, the prompt takes what the completion leaves. Where that is nothing,
 // the completion is half of it, as its default is.
 recipe::Values set_length(const Run& run, uint64_t length) {
   recipe::Values changes = {{"/training/max_length", length}};
-  if (!writes_completions(run)) return changes;
+  if (!task_of(run.resolved.recipe).online) return changes;
   uint64_t completion = run.resolved.recipe.rl.max_completion_length;
   if (completion >= length) changes["/rl/max_completion_length"] = completion = length / 2;
   changes["/rl/max_prompt_length"] = length - completion;
@@ -211,7 +207,7 @@ std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
   // A batch of one may take attention's slow way (core/memory/layers/attention.cpp) where two do not.
   limits.batch = largest(sizing, set_batch, 1, 65536, 2);
   if (!limits.batch && sizing.fits(set_batch, 1)) limits.batch = 1;
-  const uint64_t shortest = writes_completions(run) ? now.rl.max_completion_length / 16 + 1 : 1;
+  const uint64_t shortest = task_of(now).online ? now.rl.max_completion_length / 16 + 1 : 1;
   limits.length = largest(sizing, set_length, 16, uint64_t{1} << 24, shortest);
   if (now.peft.on) limits.rank = largest(sizing, set_rank, 1, 8192);
   if (grows) limits.image_size = largest(sizing, set_image, 28, 16384);

@@ -119,10 +119,10 @@ bool trains_some_layers(const recipe::Recipe& r) {
 
 // The network as this recipe trains it: its head, its new blocks, and which layers learn.
 model::Architecture trained_network(model::Architecture network, const recipe::Recipe& r) {
-  const recipe::Task* task = recipe::find_task(r.task);
-  const bool value_head = task != nullptr && task->id == "reward" && r.model_args.value_head;
-  if (task != nullptr && !task->vocabulary && !value_head) {
-    const uint64_t labels = task->preference ? 1 : r.model_args.num_labels;
+  const recipe::Task& task = recipe::task_of(r);
+  const bool value_head = task.preference && r.model_args.value_head;
+  if (!task.vocabulary && !value_head) {
+    const uint64_t labels = task.preference ? 1 : r.model_args.num_labels;
     network = model::with_classification_head(std::move(network), labels);
   }
   const recipe::Training& t = r.training;

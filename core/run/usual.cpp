@@ -14,7 +14,7 @@ std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu*
   const json::Json::json_pointer at_task("/task");
   const json::Json task = request.contains(at_task) ? request.at(at_task) : json::Json();
   const recipe::Task* known = task.is_string() ? recipe::find_task(task.get<std::string>()) : nullptr;
-  if (known != nullptr && (known->preference || known->online))
+  if (known != nullptr && known->has_rl())
     found.push_back({"/stack", "trl", "this task is a trainer of TRL's"});
   const bool has = gpu == nullptr || gpu->bf16;
   const bool adapters = request.contains("peft") && request.at("peft").is_object();

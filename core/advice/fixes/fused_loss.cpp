@@ -2,6 +2,7 @@
 #include "core/model/model_types.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::advice {
 
@@ -11,10 +12,10 @@ std::vector<Level> fused_loss_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   if (!whole) return {};
-  if (r.task == "classification" || r.task == "reward" || !model::model_type(s.network.model_type).liger)
-    return {};
+  const recipe::Task& task = recipe::task_of(r);
+  if (!task.vocabulary || !model::model_type(s.network.model_type).liger) return {};
   // Losses of preferences that read the logits.
-  if (recipe::stack_traits(r.stack).liger_for_sft_alone && r.task != "sft" && r.task != "pretrain") return {};
+  if (recipe::stack_traits(r.stack).liger_for_sft_alone && !task.plain_text()) return {};
   Level level;
   level.changes["/training/use_liger_kernel"] = true;
   // Liger refuses both (monkey_patch.py, "cannot both be True").

@@ -54,8 +54,7 @@ std::string percent(double share) {
 
 std::vector<Level> shorter_levels(const FixContext& s) {
   std::vector<Level> found;
-  const recipe::Task* task = recipe::find_task(s.recipe.task);
-  if (task != nullptr && task->online) return found;  // the completion is what can be shorter
+  if (task_of(s.recipe).online) return found;  // the completion is what can be shorter
   const uint64_t now = s.recipe.training.max_length;
   int cost = quality::visible;
   for (uint64_t quarters : {3, 2, 1}) {

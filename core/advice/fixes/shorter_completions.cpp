@@ -9,8 +9,7 @@ namespace {
 // set, so that they add up whichever of the three the request states.
 std::vector<Level> shorter_completions_levels(const FixContext& s) {
   std::vector<Level> found;
-  const recipe::Task* task = recipe::find_task(s.recipe.task);
-  if (task == nullptr || !task->online) return found;
+  if (!task_of(s.recipe).online) return found;
   const uint64_t now = s.recipe.rl.max_completion_length, total = s.recipe.training.max_length;
   if (total <= now) return found;
   const uint64_t prompt = total - now;

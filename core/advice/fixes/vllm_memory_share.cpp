@@ -20,8 +20,7 @@ double least_bytes(const FixContext& s) {
 std::vector<Level> vllm_memory_share_levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Rl& rl = s.recipe.rl;
-  const recipe::Task* task = recipe::find_task(s.recipe.task);
-  const bool colocated = task != nullptr && task->online && rl.colocates_vllm();
+  const bool colocated = task_of(s.recipe).online && rl.colocates_vllm();
   if (!colocated || s.gpu == nullptr || s.gpu->usable_bytes == 0) return found;
   const double least = least_bytes(s) / static_cast<double>(s.gpu->usable_bytes);
   // A share that is too small to start with is the one case in which a larger one helps.

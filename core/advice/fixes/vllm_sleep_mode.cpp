@@ -7,8 +7,7 @@ namespace {
 
 std::vector<Level> vllm_sleep_mode_levels(const FixContext& s) {
   const recipe::Rl& rl = s.recipe.rl;
-  const recipe::Task* task = recipe::find_task(s.recipe.task);
-  const bool colocated = task != nullptr && task->online && rl.colocates_vllm();
+  const bool colocated = task_of(s.recipe).online && rl.colocates_vllm();
   if (!colocated || rl.vllm_enable_sleep_mode) return {};
   return {{{{"/rl/vllm_enable_sleep_mode", true}}, quality::none}};
 }

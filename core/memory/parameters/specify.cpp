@@ -5,6 +5,7 @@
 #include "core/memory/parameters/parameters.h"
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/model/layers_apart.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
 
@@ -58,8 +59,8 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (recipe.model_args.value_head && path == "v_head.summary") return true;
   // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
   const bool within = path.rfind("classifier.", 0) == 0;
-  if ((recipe.task == "classification" || recipe.task == "reward") &&
-      (within || ends_with_name(path, "score") || ends_with_name(path, "classifier")))
+  if ((within || ends_with_name(path, "score") || ends_with_name(path, "classifier")) &&
+      !recipe::task_of(recipe).vocabulary)
     return true;
   return named_in(path, recipe.peft.modules_to_save);
 }

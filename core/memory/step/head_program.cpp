@@ -40,13 +40,13 @@ void score_tokens(const Plan& plan, HeadProgram& h) {
   const recipe::Task& task = *plan.task;
   const auto trl = [&r](const char* version) { return recipe::version_at_least(r.versions.trl, version); };
   h.kernel = log_prob_kernel(r);
-  h.scoring.chosen_nll = task.id == "orpo" || r.rl.cpo_alpha > 0;
+  h.scoring.chosen_nll = task.chosen_nll || r.rl.cpo_alpha > 0;
   h.scoring.paired = task.rows > 1;
   h.scoring.reference = r.rl.reference_model != "none";
   if (!task.online || h.kernel == "chunked_log_probs") return;  // AgileRL scores prompts too
   h.scoring.tokens = static_cast<double>(r.rl.max_completion_length) + 1;
   h.scoring.division = trl("1") ? Division::in_place : trl("0.16") ? Division::copy : Division::none;
-  h.scoring.entropy = trl("0.20") && task.id != "ppo";
+  h.scoring.entropy = trl("0.20") && task.entropy;
 }
 
 // The first forward finds what the weights leave; how much it keeps by then is little beside that, since checkpoints

@@ -153,9 +153,6 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   return unrolled;
 }
 
-bool unrolls(const recipe::Recipe& recipe) {
-  const recipe::Task* task = recipe::find_task(recipe.task);
-  return task == nullptr || !task->value_model;
-}
+bool unrolls(const recipe::Recipe& recipe) { return !recipe::task_of(recipe).value_model; }
 
 }  // namespace plimsoll::memory
