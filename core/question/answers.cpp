@@ -131,11 +131,11 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
     run = run::read_run(json::write(priced), catalog, errors);
     if (!run) return std::nullopt;
   }
-  const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
+  const memory::Sizes sizes = sizes_at_peak(*run);
   way.needed = sizes.needed;
   way.device = sizes.device;
   if (said.asks_price && run->gpu != nullptr) way.usd_per_hour = price_of_chosen(*run, catalog);
-  way.live = run->replay.instants[run->replay.peak].live;
+  way.live = run->replay.at_peak().live;
   way.parts = parts_of(way.live);
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
@@ -189,7 +189,7 @@ uint64_t largest_batch(const Way& way, const run::Catalog& catalog) {
     json::Errors ignored;
     const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
     if (!run) break;
-    const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
+    const memory::Sizes sizes = sizes_at_peak(*run);
     if (run::verdict_of(sizes, run::unsaid(*run, catalog), way.usable) != memory::Verdict::fits) break;
     fits = batch;
   }
@@ -209,7 +209,7 @@ std::string longest(const Way& way, const run::Catalog& catalog) {
   const auto fits = [&](uint64_t length, bool otherwise) {
     const std::optional<run::Run> run = run_of(length);
     if (!run) return false;
-    const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
+    const memory::Sizes sizes = sizes_at_peak(*run);
     const std::vector<run::Unsaid> other =
         otherwise ? run::unsaid(*run, catalog) : std::vector<run::Unsaid>();
     return run::verdict_of(sizes, other, way.usable) == memory::Verdict::fits;

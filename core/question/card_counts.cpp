@@ -26,7 +26,7 @@ Shared shared_by(const SaidRequest& said, const Way& way, uint64_t count, const 
   json::Errors ignored;
   const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
   if (!run || run->gpu == nullptr) return {};
-  const memory::Sizes sizes = sizes_of(run->replay.at_peak(), *run);
+  const memory::Sizes sizes = sizes_at_peak(*run);
   const double usable = usable_for(*run, run->gpu->usable_bytes);
   return {sizes.needed, run::verdict_of(sizes, run::unsaid(*run, catalog), usable)};
 }

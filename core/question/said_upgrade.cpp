@@ -173,8 +173,7 @@ void price_upgrade(const SaidUpgrade& upgrade, const run::Run& run, const run::C
   const auto older = with_release(run, upgrade.pointer, upgrade.from, catalog);
   const auto newer = with_release(run, upgrade.pointer, upgrade.to, catalog);
   if (!older || !newer) return;
-  const memory::Instant &before = older->replay.instants[older->replay.peak],
-                        &now = newer->replay.instants[newer->replay.peak];
+  const memory::Instant &before = older->replay.at_peak(), &now = newer->replay.at_peak();
   const double was = run::sizes_of(before, *older).needed, is = run::sizes_of(now, *newer).needed;
   const std::string library = upgrade.pointer.substr(upgrade.pointer.rfind('/') + 1);
   if (std::fabs(is - was) <= same * was) {

@@ -274,7 +274,7 @@ std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   json::Errors errors;
   const std::optional<run::Run> run = run::read_run(request, catalog, errors);
   if (!run) return refusal(errors);
-  const memory::Sizes now = sizes_of(run->replay.instants[run->replay.peak], *run);
+  const memory::Sizes now = sizes_at_peak(*run);
   Advisor advisor(*run, catalog);
   Writer out;
   out.open_object();

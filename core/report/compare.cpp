@@ -18,7 +18,7 @@ using json::whole;
 using json::Writer;
 
 void write_side(Writer& out, const run::Run& run, const run::Worth& worth) {
-  const memory::Instant& peak = run.replay.instants[run.replay.peak];
+  const memory::Instant& peak = run.replay.at_peak();
   const memory::Sizes sizes = sizes_of(peak, run);
   out.open_object();
   out.field("model", run.network.name);

@@ -213,7 +213,7 @@ void write_ways_out(Writer& out, const PastedCase& one, const run::Run* run, con
 void write_run(Writer& out, const PastedCase& one, const run::Run* run, const Diagnosis& d,
                const run::Catalog& catalog) {
   if (run == nullptr || !is_told(one)) return out.null();
-  const memory::Instant& peak = run->replay.instants[run->replay.peak];
+  const memory::Instant& peak = run->replay.at_peak();
   const memory::Sizes sizes = sizes_of(peak, *run);
   const double usable = usable_of(*run, d);
   out.open_object();

@@ -47,7 +47,7 @@ struct Subject {
   run::Run run;
 
   const recipe::Request& given() const { return run.given; }
-  const memory::Instant& peak() const { return run.replay.instants[run.replay.peak]; }
+  const memory::Instant& peak() const { return run.replay.at_peak(); }
 };
 
 std::optional<Subject> read(std::string_view text, const run::Catalog& catalog, json::Errors& errors) {
@@ -108,7 +108,7 @@ constexpr std::pair<const char*, uint64_t Figures::*> figure_names[] = {
     {"High end", &Figures::high}};
 
 Figures figures_of(const run::Run& run) {
-  const memory::Sizes s = sizes_of(run.replay.instants[run.replay.peak], run);
+  const memory::Sizes s = sizes_at_peak(run);
   const double shorter = shorter_by(run, likely_length(run), s.allocated);
   return {rounded(s.allocated), rounded(s.reserved), rounded(s.device), rounded(s.low * shorter),
           rounded(s.high)};

@@ -27,7 +27,7 @@ using memory::Sizes;
 // `shorter`: what the estimate may be multiplied with where the longest sample is not known, or not met.
 void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter) {
   out.open_object();
-  out.field("instant", name(run.replay.instants[run.replay.peak].phase));
+  out.field("instant", name(run.replay.at_peak().phase));
   Sizes shown = s;
   shown.low *= shorter;
   write_size_fields(out, shown);
@@ -195,7 +195,7 @@ double cost_of(const run::Run& run, const memory::Machine& machine, void (*chang
   recipe::Recipe changed = run.resolved.recipe;
   change(changed);
   const memory::Replay other = memory::replay(run.network, changed, machine);
-  return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
+  return other.at_peak().live.total() - run.replay.at_peak().live.total();
 }
 
 void write_per_unit(Writer& out, const run::Run& run, memory::ReplayMemo& memo) {
@@ -218,7 +218,7 @@ void write_per_unit(Writer& out, const run::Run& run, memory::ReplayMemo& memo) 
 
 std::string write_report(const run::Run& run, const run::Catalog& catalog, const SlowParts& parts,
                          memory::ReplayMemo& memo) {
-  const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
+  const Sizes peak = sizes_at_peak(run);
   Writer out;
   out.open_object();
   write_heading(out, {});
