@@ -46,6 +46,14 @@ uint64_t parameter_count(const Architecture& network) {
   return sum;
 }
 
+std::string in_layer(std::string path, uint64_t layer) {
+  for (const char mark : {'#', '*'}) {
+    const std::size_t at = path.find(mark);
+    if (at != std::string::npos) path.replace(at, 1, std::to_string(mark == '#' ? layer : 0));
+  }
+  return path;
+}
+
 std::vector<PlacedLinear> linears(const Architecture& network) {
   std::vector<PlacedLinear> all;
   for (const Stack& stack : network.stacks) {

@@ -335,6 +335,8 @@ struct PlacedLinear {
   uint64_t total;
 };
 std::vector<PlacedLinear> linears(const Architecture& network);
+/// Its path in one layer, of the first of its experts.
+std::string in_layer(std::string path, uint64_t layer);
 
 /// "text" linear of that role in a group, or null.
 const Linear* find(const LayerGroup& group, Role role);

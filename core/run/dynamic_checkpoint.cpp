@@ -59,12 +59,6 @@ double elements(const model::LayerGroup& group) {
   return sum;
 }
 
-std::string in_layer(std::string path, uint64_t layer) {
-  const std::string::size_type at = path.find('#');
-  if (at != std::string::npos) path.replace(at, 1, std::to_string(layer));
-  return path;
-}
-
 bool in_mlp(const model::Linear& linear) {
   using model::Role;
   return is_dense(linear) && (linear.role == Role::gate || linear.role == Role::up ||
@@ -77,7 +71,7 @@ void take_mlp(const model::LayerGroup& group, uint64_t layer, double& wanted,
               std::vector<std::string>& names) {
   for (const model::Linear& linear : group.linears) {
     if (!in_mlp(linear) || wanted < elements(linear) / 2) continue;
-    names.push_back(in_layer(linear.path, layer));
+    names.push_back(model::in_layer(linear.path, layer));
     wanted -= elements(linear);
   }
 }

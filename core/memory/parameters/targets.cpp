@@ -10,19 +10,11 @@ namespace plimsoll::memory {
 
 namespace {
 
-std::string numbered(std::string path, uint64_t layer) {
-  for (const char mark : {'#', '*'}) {
-    const std::size_t at = path.find(mark);
-    if (at != std::string::npos) path.replace(at, 1, std::to_string(mark == '#' ? layer : 0));
-  }
-  return path;
-}
-
 // PEFT sees the names under the model it is given; ours are those of the class that Transformers loads.
 uint64_t matching_layers(const recipe::Pattern& pattern, const model::PlacedLinear& at, uint64_t layers) {
   uint64_t matched = 0;
   for (uint64_t layer = 0; layer < layers; ++layer) {
-    matched += pattern.matches(numbered(at.linear->path, layer)) ? 1 : 0;
+    matched += pattern.matches(model::in_layer(at.linear->path, layer)) ? 1 : 0;
   }
   return matched;
 }

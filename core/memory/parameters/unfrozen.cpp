@@ -60,14 +60,6 @@ class Names {
   bool any_ = false;
 };
 
-std::string in_layer(std::string path, uint64_t layer) {
-  for (const char mark : {'#', '*'}) {
-    const std::size_t at = path.find(mark);
-    if (at != std::string::npos) path.replace(at, 1, std::to_string(mark == '#' ? layer : 0));
-  }
-  return path;
-}
-
 // The name that Llama's family and its heirs give a norm; other families' norms are of no size.
 std::string norm_name(const LayerGroup& group, const model::Norm& norm, uint64_t layer) {
   const std::string path = group.linears.empty() ? "" : group.linears.front().path;
@@ -76,7 +68,7 @@ std::string norm_name(const LayerGroup& group, const model::Norm& norm, uint64_t
                      : norm.place == model::NormPlace::q              ? "self_attn.q_norm"
                      : norm.place == model::NormPlace::k              ? "self_attn.k_norm"
                                                                       : "post_attention_layernorm";
-  return in_layer(below + "." + name, layer);
+  return model::in_layer(below + "." + name, layer);
 }
 
 // One layer of a group, with what is not named frozen.
@@ -85,7 +77,7 @@ LayerGroup named_layer(const LayerGroup& group, uint64_t layer, Names& names) {
   one.layers = 1;
   bool any = false;
   for (model::Linear& linear : one.linears) {
-    linear.frozen = linear.frozen || !names.has(in_layer(linear.path, layer));
+    linear.frozen = linear.frozen || !names.has(model::in_layer(linear.path, layer));
     any = any || !linear.frozen;
   }
   for (model::Norm& norm : one.norms) {
