@@ -685,6 +685,12 @@ std::string words_of(const Field& field) {
   return std::string(field.type == FieldType::version ? version_words : field.words);
 }
 
+std::string stack_of(const Request& given) {
+  const auto named = given.values.find("/stack");
+  const bool is_named = named != given.values.end() && named->second.is_string();
+  return is_named ? named->second.get<std::string>() : std::string(find_field("/stack")->value);
+}
+
 Json fixed_default(const Field& field) {
   if (field.value.empty()) return nullptr;
   switch (field.type) {

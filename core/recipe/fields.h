@@ -59,6 +59,9 @@ bool is_section_mark(std::string_view pointer, const json::Json& value);
 /// The words that a field allows, joined by ", ".
 std::string words_of(const Field& field);
 
+/// The stack that a request names, or the default one.
+std::string stack_of(const Request& given);
+
 /// The fixed default as JSON of the field's type.
 json::Json fixed_default(const Field& field);
 

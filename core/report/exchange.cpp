@@ -161,8 +161,7 @@ bool is_said(const recipe::Values& given, const std::string& pointer) {
 
 // What the request's stack says by default and the tool's own would say otherwise is written out.
 void complete(recipe::Request& given, const exchange::Format& format, const run::Catalog& catalog) {
-  const auto stated = given.values.find("/stack");
-  const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
+  const std::string from = recipe::stack_of(given);
   // A command line is Transformers' own or TRL's; what another stack's trainer does TRL's is told.
   const bool command = format.id == "cli" && !recipe::stack_traits(from).plain_trainer;
   const std::string to = command ? "trl" : std::string(format.stack);

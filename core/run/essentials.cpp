@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/recipe/fields.h"
+
 namespace plimsoll::run {
 
 namespace {
@@ -35,10 +37,7 @@ std::vector<Missing> missing_in(const Json& request, const Catalog& catalog) {
     const bool known = std::string_view(one.pointer) == "/model" ? model : said(one.pointer);
     if (!known && !said(one.unless)) missing.push_back({one.pointer, one.message});
   }
-  const auto stack = given.values.find("/stack");
-  const std::string id =
-      stack != given.values.end() && stack->second.is_string() ? stack->second.get<std::string>() : "hf";
-  const recipe::StackPreset* preset = catalog.find_stack(id);
+  const recipe::StackPreset* preset = catalog.find_stack(recipe::stack_of(given));
   if (preset == nullptr) return missing;
   for (const recipe::Assumption& one :
        recipe::resolve(given, *preset, recipe::ModelTraits{}, ignored).assumptions) {

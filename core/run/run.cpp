@@ -12,6 +12,7 @@
 #include "core/memory/step/unroll.h"
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
+#include "core/recipe/fields.h"
 #include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
 #include "core/run/dynamic_checkpoint.h"
@@ -74,8 +75,7 @@ void tell_converted_targets(Run& run) {
 }
 
 const recipe::StackPreset* find_stack(const recipe::Request& given, const Catalog& catalog, Errors& errors) {
-  const auto named = given.values.find("/stack");
-  const std::string id = named == given.values.end() ? "hf" : named->second.get<std::string>();
+  const std::string id = recipe::stack_of(given);
   const recipe::StackPreset* stack = catalog.find_stack(id);
   if (stack == nullptr) {
     std::vector<std::string> ids;
