@@ -65,11 +65,6 @@ const json::Json* value_of(const FixContext& situation, const char* pointer) {
   return found == situation.values.end() || found->second.is_null() ? nullptr : &found->second;
 }
 
-bool evaluates(const FixContext& situation) {
-  const json::Json* when = value_of(situation, "/training/eval_strategy");
-  return when != nullptr && *when != json::Json("no");
-}
-
 std::string evidence_for(const Fix& fix, const Level& level) {
   return std::string(level.said.empty() ? fix.evidence : level.said);
 }

@@ -253,6 +253,8 @@ struct Recipe {
     return quantization.load_in_4bit || quantization.load_in_8bit || !quantization.quant_method.empty();
   }
   bool full() const { return !peft.on; }
+  /// Between its training steps.
+  bool evaluates() const { return training.eval_strategy != "no"; }
   /// Samples behind one optimizer step. Processes that share a row out read one batch together.
   uint64_t effective_batch() const;
   /// Rank of the optimizer's projection: 0 for those that have none.

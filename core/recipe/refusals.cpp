@@ -64,7 +64,6 @@ bool older_than(A a, double capability) {
 }
 bool task_in(R r, std::string_view tasks) { return is_listed(r.task, tasks); }
 bool groups(R r) { return task_in(r, "grpo rloo"); }
-bool evaluates(R r) { return r.training.eval_strategy != "no"; }
 
 uint64_t global_batch(R r) { return r.training.per_device_train_batch_size * processes(r); }
 uint64_t generation_batch(R r) { return global_batch(r) * r.rl.steps_per_generation; }
@@ -409,12 +408,12 @@ constexpr Refusal refusal_rows[] = {
      .instead = "per_device_train_batch_size x GPUs has to hold whole groups.",
      .source = "huggingface/trl v0.15 trl/trainer/grpo_trainer.py GRPOTrainer.__init__"},
     {.id = "eval_batch_of_groups", .library = "TRL", .stacks = trl_without_unsloth, .of = &V::trl, .versions = ">=0.26",
-     .applies = [](R r, A) { return groups(r) && evaluates(r) && !divides(r.rl.num_generations, eval_batch(r)); },
+     .applies = [](R r, A) { return groups(r) && r.evaluates() && !divides(r.rl.num_generations, eval_batch(r)); },
      .error = "The global eval batch size ({eval_batch} * {processes}) must be divisible by the number of generations used for evaluation ({num_generations}).",
      .instead = "per_device_eval_batch_size x GPUs has to hold whole groups, or num_generations_eval another number.",
      .source = "huggingface/trl v1.16 trl/trainer/grpo_config.py GRPOConfig.__post_init__"},
     {.id = "eval_batch_of_groups_before", .library = "TRL", .stacks = trl_without_unsloth, .of = &V::trl, .versions = ">=0.22,<0.26",
-     .applies = [](R r, A) { return groups(r) && evaluates(r) && !divides(r.rl.num_generations, eval_batch(r)); },
+     .applies = [](R r, A) { return groups(r) && r.evaluates() && !divides(r.rl.num_generations, eval_batch(r)); },
      .error = "The global eval batch size ({eval_batch} * {processes}) must be divisible by num_generations ({num_generations}).",
      .instead = "per_device_eval_batch_size x GPUs has to hold whole groups.",
      .source = "huggingface/trl v0.24 trl/trainer/grpo_config.py GRPOConfig.__post_init__"},

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 namespace {
 
 std::vector<Level> eval_accumulation_levels(const FixContext& s) {
-  if (!evaluates(s) || s.recipe.training.eval_accumulation_steps == 1) return {};
+  if (!s.recipe.evaluates() || s.recipe.training.eval_accumulation_steps == 1) return {};
   return {{{{"/training/eval_accumulation_steps", 1}}, quality::none}};
 }
 

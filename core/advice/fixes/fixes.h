@@ -7,8 +7,6 @@ namespace plimsoll::advice {
 
 /// The value of a field, given or defaulted; null when there is none.
 const json::Json* value_of(const FixContext& situation, const char* pointer);
-/// Whether the run evaluates between its training steps.
-bool evaluates(const FixContext& situation);
 
 extern const Fix gradient_checkpointing;
 extern const Fix non_reentrant_checkpointing;

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 namespace {
 
 std::vector<Level> loss_only_levels(const FixContext& s) {
-  if (!evaluates(s) || s.recipe.training.prediction_loss_only) return {};
+  if (!s.recipe.evaluates() || s.recipe.training.prediction_loss_only) return {};
   return {{{{"/training/prediction_loss_only", true}}, quality::parity}};
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 std::vector<Level> smaller_eval_batch_levels(const FixContext& s) {
   std::vector<Level> found;
-  if (!evaluates(s)) return found;
+  if (!s.recipe.evaluates()) return found;
   for (uint64_t batch = s.recipe.training.per_device_eval_batch_size / 2; batch >= 1; batch /= 2) {
     found.push_back({{{"/training/per_device_eval_batch_size", batch}}, quality::none});
   }

@@ -67,8 +67,6 @@ recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
   return changed;
 }
 
-bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strategy != "no"; }
-
 Snapshot evaluation_pass(const Plan& plan) {
   const recipe::Recipe changed = evaluation_recipe(plan.recipe);
   const double rows = rows_of(plan);
@@ -82,7 +80,7 @@ Snapshot evaluation_pass(const Plan& plan) {
 
 bool unsloth_chunks_by_size(const recipe::Recipe& recipe) {
   const recipe::Training& t = recipe.training;
-  return t.loss_kernel == "unsloth_fused" || (evaluates(recipe) && t.eval_loss_kernel == "unsloth_fused");
+  return t.loss_kernel == "unsloth_fused" || (recipe.evaluates() && t.eval_loss_kernel == "unsloth_fused");
 }
 
 Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {

@@ -18,9 +18,8 @@ struct Evaluation {
   double batches = 0;     ///< whose logits are on the GPU together
 };
 
-/// Without eval_strategy there is none; ask `evaluates` first.
+/// Only of a recipe that evaluates.
 Evaluation replay_evaluation(const Plan& plan);
-bool evaluates(const recipe::Recipe& recipe);
 /// Whether a loss of this run is cut into as many chunks as its tokens ask Unsloth for: more of them may take less.
 bool unsloth_chunks_by_size(const recipe::Recipe& recipe);
 /// The recipe by which a batch of the evaluation is computed: with its own batch, packing and loss kernel.

@@ -5,7 +5,7 @@
 namespace plimsoll::memory {
 
 bool evaluates_apart(const recipe::Recipe& recipe) {
-  return evaluates(recipe) && (recipe.parallel.num_gpus <= 1 || strategy_of(recipe) != Strategy::none);
+  return recipe.evaluates() && (recipe.parallel.num_gpus <= 1 || strategy_of(recipe) != Strategy::none);
 }
 
 OtherEvaluations::OtherEvaluations(const model::Architecture& network, const recipe::Recipe& recipe,

@@ -161,7 +161,7 @@ class Instants {
     step(peaks);
     result_.between_steps = between;
     result_.between_steps[Component::inputs] = batch_bytes(plan_);
-    if (evaluates(recipe)) {
+    if (recipe.evaluates()) {
       const Evaluation eval = replay_evaluation(plan_);
       add(Phase::eval, result_.between_steps + eval.highest,
           "evaluation between two steps: no gradients, a batch size of its own");
