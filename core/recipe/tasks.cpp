@@ -119,14 +119,18 @@ double rows_of_sample(const Recipe& recipe) {
   return task_of(recipe).rows;
 }
 
+double rows_of_batch(const Recipe& recipe) {
+  return rows_of_sample(recipe) * static_cast<double>(recipe.training.per_device_train_batch_size);
+}
+
 double samples_of_row(const Recipe& recipe) {
   if (task_of(recipe).num_generations <= 1 || samples_are_prompts(recipe)) return 1;
   return static_cast<double>(recipe.rl.num_generations * recipe.rl.num_iterations);
 }
 
 double rows_generated(const Recipe& recipe) {
+  if (samples_are_prompts(recipe)) return rows_of_batch(recipe);
   const auto batch = static_cast<double>(recipe.training.per_device_train_batch_size);
-  if (samples_are_prompts(recipe)) return batch * rows_of_sample(recipe);
   return std::max(batch * static_cast<double>(recipe.rl.steps_per_generation),
                   static_cast<double>(recipe.rl.num_generations));
 }

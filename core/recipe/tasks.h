@@ -52,6 +52,8 @@ const Task& task_of(const Values& values);
 bool samples_are_prompts(const Recipe& recipe);
 /// Sequences of the forward with a graph, for one sample of a batch.
 double rows_of_sample(const Recipe& recipe);
+/// The same of per_device_train_batch_size of them.
+double rows_of_batch(const Recipe& recipe);
 /// Samples of the batches of an epoch, for one of the data: a prompt is answered several times, and each answer is read
 /// `num_iterations` times (huggingface/trl trainer/utils.py RepeatSampler).
 double samples_of_row(const Recipe& recipe);

@@ -25,20 +25,15 @@ double encoder_states(const model::Architecture& network, double rows, double le
 
 // Logits of one batch as the Trainer collects them: fp32 once accelerate has converted the outputs, or the
 // class that argmax gives.
-double collected_bytes(const Plan& plan, double rows) {
+double collected_bytes(const Plan& plan) {
   const recipe::Recipe r = evaluation_recipe(plan.recipe);
+  const double rows = recipe::rows_of_batch(r);
   const auto words = static_cast<double>(plan.network.vocab_size);
   const double length = r.row_length() + prompt_tokens(r);
   const double positions = plan.task->vocabulary ? rows * length : rows;
   if (r.training.preprocess_logits_for_metrics) return positions * 8;
   const double states = encoder_states(plan.network, rows, r.row_length());
   return (positions * words + states) * (r.autocast() ? 4 : parameter_size(r));
-}
-
-// Sequences that are evaluated at once.
-double rows_of(const Plan& plan) {
-  return recipe::rows_of_sample(plan.recipe) *
-         static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
 }
 
 // The Trainer switches the cache off in the outer configuration alone (transformers trainer.py Trainer.__init__
@@ -69,7 +64,7 @@ recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
 
 Snapshot evaluation_pass(const Plan& plan) {
   const recipe::Recipe changed = evaluation_recipe(plan.recipe);
-  const double rows = rows_of(plan);
+  const double rows = recipe::rows_of_batch(changed);
   Plan evaluated = with_recipe(plan, changed);
   evaluated.rows = rows;
   const bool keys = changed.model_args.use_cache || has_own_text_config(plan.network);
@@ -88,7 +83,7 @@ Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {
   Evaluation result;
   result.highest = pass;
   if (t.prediction_loss_only || !t.compute_metrics) return result;
-  const double one = collected_bytes(plan, rows_of(plan));
+  const double one = collected_bytes(plan);
   const double all = std::max(1.0, std::ceil(static_cast<double>(plan.recipe.data.eval_samples) /
                                              static_cast<double>(t.per_device_eval_batch_size)));
   const double limit = t.eval_accumulation_steps == 0 ? all : static_cast<double>(t.eval_accumulation_steps);

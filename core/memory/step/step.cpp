@@ -209,7 +209,7 @@ Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe,
           image_load(network, recipe),
           nullptr,
           &recipe::task_of(recipe),
-          recipe::rows_of_sample(recipe) * static_cast<double>(recipe.training.per_device_train_batch_size)};
+          recipe::rows_of_batch(recipe)};
 }
 
 Plan with_recipe(const Plan& plan, const recipe::Recipe& recipe) {
