@@ -136,10 +136,8 @@ double trained_elements(const memory::Parameters& parameters) {
   return sum;
 }
 
-// Parameters that come from host memory are waited for: FSDP copies them in the stream that gathers, right
-// before their layer runs (torch distributed/fsdp/_flat_param.py pre_unshard), with forward_prefetch off by
-// default. What several GPUs send each other, and what lies in host memory. A rank sends and receives all but
-// its own share; a sharded layer is gathered before its forward and before its backward.
+// What several GPUs send each other, and what lies in host memory. A rank sends and receives all but its own share;
+// a sharded layer is gathered before its forward and before its backward.
 void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& work) {
   const recipe::Parallel& parallel = r.parallel;
   const auto ranks = static_cast<double>(recipe::processes(r));
@@ -169,6 +167,8 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
     work.host_elements = static_cast<double>(p.trainable) / ranks;
     work.step_bytes = work.paged_bytes = 0;
   }
+  // Parameters that come from host memory are waited for: FSDP copies them in the stream that gathers, right before
+  // their layer runs (torch distributed/fsdp/_flat_param.py pre_unshard), with forward_prefetch off by default.
   if ((how == recipe::Strategy::zero3 && parallel.zero.offload_param != "none") || fsdp_offload) {
     work.host_waited = kept * (p.weight_bytes + p.adapter_bytes) / ranks;
   }
