@@ -1,7 +1,5 @@
 #include "core/diagnosis/causes.h"
 
-#include <algorithm>
-
 namespace plimsoll::diagnosis {
 
 std::span<const Cause> causes() {
@@ -12,12 +10,6 @@ std::span<const Cause> causes() {
     return out;
   }();
   return all;
-}
-
-const Cause* find_cause(std::string_view id) {
-  const auto all = causes();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Cause& c) { return c.id == id; });
-  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace plimsoll::diagnosis

@@ -1,6 +1,6 @@
 // The root causes of out-of-memory failures: one row each (causes/), with what speaks for it.
 //
-//     find_cause("logits_peak")->title;   // "Logits over a large vocabulary"
+//     causes().front().title;   // what a person reads first
 //
 // The order of ruling out is in the base figures and weights (logarithms of odds): what the words alone
 // decide, then other programs, the host and known bugs, then fragmentation, then the tensor, then the
@@ -42,7 +42,6 @@ struct Cause {
 /// By what they are about, a file each in causes/; `causes()` are all of them, in this order.
 extern const std::span<const Cause> causes_of_machine, causes_of_weights, causes_of_tokens, causes_of_choices;
 std::span<const Cause> causes();
-const Cause* find_cause(std::string_view id);
 
 struct Named {
   const Cause* cause = nullptr;

@@ -92,7 +92,7 @@ struct Finding {
   Use use = Use::unknown;
   std::string pointer;  ///< the field it set
   std::string message;  ///< why, when it is not plain
-  Span at, key_at;
+  Span at;
   bool quoted = false;
 };
 

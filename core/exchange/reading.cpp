@@ -193,7 +193,6 @@ Reading::Reading(const Document& given, const Format& by, std::string_view sourc
     Finding finding;
     finding.path = leaf.path;
     finding.at = leaf.node->span;
-    finding.key_at = leaf.key_span;
     finding.quoted = leaf.node->quoted;
     findings.push_back(std::move(finding));
   }

@@ -113,22 +113,22 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('.') == std::string_view::npos ? 0 : path.rfind('.') + 1);
 }
 
-void add_leaves(const Node& node, const std::string& path, Span key_span, std::vector<Leaf>& out) {
+void add_leaves(const Node& node, const std::string& path, std::vector<Leaf>& out) {
   const bool plain_list =
       node.is_list() && std::all_of(node.items.begin(), node.items.end(),
                                     [](const Node& item) { return item.is_scalar() && !item.opaque; });
   // max_memory is one value: limits by device.
   const bool whole = node.is_map() && (node.members.empty() || last_part(path) == "max_memory");
   if (node.is_scalar() || plain_list || whole) {
-    out.push_back({path, &node, key_span});
+    out.push_back({path, &node});
     return;
   }
   if (node.is_list()) {
-    for (const Node& item : node.items) add_leaves(item, path + "[]", key_span, out);
+    for (const Node& item : node.items) add_leaves(item, path + "[]", out);
     return;
   }
   for (const Member& member : node.members) {
-    add_leaves(member.value, path.empty() ? member.key : path + "." + member.key, member.key_span, out);
+    add_leaves(member.value, path.empty() ? member.key : path + "." + member.key, out);
   }
 }
 
@@ -196,7 +196,7 @@ const Node* Node::find(std::string_view key) const {
 std::vector<Leaf> leaves(const Node& root) {
   std::vector<Leaf> out;
   if (root.is_map() && root.members.empty()) return out;
-  add_leaves(root, "", {}, out);
+  add_leaves(root, "", out);
   return out;
 }
 

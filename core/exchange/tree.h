@@ -54,7 +54,6 @@ struct Member {
 struct Leaf {
   std::string path;
   const Node* node;
-  Span key_span;
 };
 std::vector<Leaf> leaves(const Node& root);
 

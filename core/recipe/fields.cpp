@@ -321,7 +321,7 @@ constexpr Field table[] = {
      .set = [](Recipe& r, const Json& v) { put(r.rl.max_prompt_length, v); }, .rule = default_prompt_length,
      .what = "Longest prompt in tokens; of DPO and KTO, how many tokens of the longest sample are its prompt."},
     {.pointer = "/rl/temperature", .type = FieldType::number, .low = 0, .high = 100,
-     .set = [](Recipe& r, const Json& v) { put(r.rl.temperature, v); }, .rule = default_temperature,
+     .rule = default_temperature,
      .what = "Sampling temperature, by which the logits are divided; changes nothing in memory."},
     {.pointer = "/rl/steps_per_generation", .type = FieldType::count, .low = 1, .high = 1048576,
      .set = [](Recipe& r, const Json& v) { put(r.rl.steps_per_generation, v); }, .rule = default_steps_per_generation,

@@ -192,7 +192,6 @@ struct Rl {
   bool precompute_ref_log_probs = false;
   double cpo_alpha = 0;  ///< weight of the chosen half's cross-entropy
   uint64_t num_generations = 1, max_completion_length = 0, max_prompt_length = 0;
-  double temperature = 1;
   uint64_t steps_per_generation = 1, num_iterations = 1;
   bool use_vllm = false, vllm_enable_sleep_mode = false;
   std::string vllm_mode;  ///< colocate | server

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/diagnosis/causes.h"
 #include "core/diagnosis/diagnosis.h"
 #include "core/question/pasted_case.h"
 #include "core/run/preset_files.h"
@@ -30,6 +31,13 @@ inline std::string first_cause(std::string_view text, std::string_view request =
                                std::string_view phase = "") {
   const Diagnosis d = explained(text, request, phase);
   return d.causes.empty() ? "" : std::string(d.causes.front().cause->id);
+}
+
+inline const Cause* find_cause(std::string_view id) {
+  for (const Cause& cause : causes()) {
+    if (cause.id == id) return &cause;
+  }
+  return nullptr;
 }
 
 }  // namespace plimsoll::diagnosis
