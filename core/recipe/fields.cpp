@@ -42,15 +42,11 @@ void put(std::map<std::string, std::string>& member, const Json& value) {
   for (const auto& [key, item] : value.items()) member[key] = item.get_ref<const std::string&>();
 }
 
-void put_names(std::vector<std::string>& member, const Json& value) {
-  if (!value.is_string()) return put(member, value);
-  member = {value.get<std::string>()};
-}
-
-void put_targets(Peft& peft, const Json& value) {
-  if (!value.is_string()) return put(peft.target_modules, value);
-  peft.target_pattern = value.get<std::string>();
-  peft.target_modules = {peft.target_pattern};
+// A text alone is a regular expression.
+void put_targets(std::vector<std::string>& names, std::string& pattern, const Json& value) {
+  if (!value.is_string()) return put(names, value);
+  pattern = value.get<std::string>();
+  names = {pattern};
 }
 
 // Longer than a file should be, and in one piece: the order is that in which defaults are resolved.
@@ -186,7 +182,7 @@ constexpr Field table[] = {
      .set = [](Recipe& r, const Json& v) { put(r.peft.lora_alpha, v); }, .rule = default_lora_alpha,
      .what = "Scale of the adapters; changes nothing in memory."},
     {.pointer = "/peft/target_modules", .type = FieldType::texts_or_text,
-     .set = [](Recipe& r, const Json& v) { put_targets(r.peft, v); }, .rule = default_target_modules,
+     .set = [](Recipe& r, const Json& v) { put_targets(r.peft.target_modules, r.peft.target_pattern, v); }, .rule = default_target_modules,
      .what = "Linear layers that get an adapter: names, a regular expression over full names, or \"all-linear\"."},
     {.pointer = "/peft/all_linear", .type = FieldType::word, .words = "peft, names",
      .set = [](Recipe& r, const Json& v) { put(r.peft.all_linear, v); }, .value = "peft",
@@ -399,8 +395,8 @@ constexpr Field table[] = {
      .set = [](Recipe& r, const Json& v) { put(r.training.optim_args, v); },
      .what = "Settings of GaLore and APOLLO, as Transformers writes them: rank=128, update_proj_gap=200, scale=0.25."},
     {.pointer = "/training/optim_target_modules", .type = FieldType::texts_or_text,
-     .set = [](Recipe& r, const Json& v) { put_names(r.training.optim_target_modules, v); }, .value = "[]",
-     .what = "Linear layers whose gradients GaLore and APOLLO project, by parts of their names: attn, mlp; or \"all-linear\"."},
+     .set = [](Recipe& r, const Json& v) { put_targets(r.training.optim_target_modules, r.training.optim_target_pattern, v); }, .value = "[]",
+     .what = "Linear layers whose gradients GaLore and APOLLO project, by a list of parts of their names or of regular expressions (attn, mlp), one regular expression over full names, or \"all-linear\"."},
     {.pointer = "/training/optimizer_in_backward", .type = FieldType::flag,
      .set = [](Recipe& r, const Json& v) { put(r.training.optimizer_in_backward, v); }, .rule = default_optimizer_in_backward,
      .what = "Each parameter is updated as soon as its gradient is there, so gradients never exist all at once."},

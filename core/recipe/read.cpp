@@ -67,7 +67,8 @@ std::optional<Json> read_text_map(const Json& value, const std::string& pointer,
   return value;
 }
 
-// PEFT takes a string as a regular expression over the whole module name, but for its special word.
+// PEFT, and Transformers for GaLore and APOLLO, take a string as a regular expression over the whole module
+// name, but for its special word.
 std::optional<Json> read_targets(const Json& value, const std::string& pointer, Errors& errors) {
   if (!value.is_string()) {
     auto list = json::read_texts(value, pointer, errors);
@@ -76,9 +77,11 @@ std::optional<Json> read_targets(const Json& value, const std::string& pointer, 
   if (value == "all-linear") return Json::array({"all-linear"});
   std::string why;
   if (read_pattern(value.get_ref<const std::string&>(), why)) return value;
+  const std::string reader = starts_with(pointer, "/peft/") ? "PEFT" : "Transformers";
   errors.push_back({"unsupported", pointer,
-                    "PEFT reads a single string as a regular expression over full module names; this one "
-                    "cannot be read: " +
+                    reader +
+                        " reads a single string as a regular expression over full module names; this one "
+                        "cannot be read: " +
                         why + ".",
                     "a list of module names, a regular expression, or \"all-linear\""});
   return std::nullopt;

@@ -99,6 +99,12 @@ struct Peft {
   bool finetune_language_layers = true;
 };
 
+/// A linear whose gradient GaLore or APOLLO projects, by its path, # for any layer.
+struct Projected {
+  std::string path;
+  double share = 1;  ///< of the layers that have it
+};
+
 struct Training {
   uint64_t per_device_train_batch_size = 0;
   uint64_t gradient_accumulation_steps = 0;
@@ -123,7 +129,9 @@ struct Training {
   std::string optimizer_offload;       ///< none | states | states_and_gradients: in host memory
   std::string optim;
   std::string optim_args;                         ///< "rank=128, update_proj_gap=200": of GaLore and APOLLO
-  std::vector<std::string> optim_target_modules;  ///< what they project; empty: all linears of the layers
+  std::vector<std::string> optim_target_modules;  ///< what they project; empty, "all-linear": all linears
+  std::string optim_target_pattern;               ///< a regular expression over full names, in place of it
+  std::vector<Projected> projected;               ///< the linears that these mean in the network
   std::string loss_kernel;                        ///< an id of the loss table: stock, liger, chunked_nll, ...
   bool use_liger_kernel = false;
   bool liger_rms_norm = false, liger_swiglu = false, liger_rope = false;  ///< of liger_kernel_config

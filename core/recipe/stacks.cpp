@@ -16,14 +16,15 @@ constexpr StackTraits rows[] = {
     {.id = "axolotl", .cce_fork = true, .masks_packed = true, .names_liger_kernels = true},
     // hiyouga/LLaMA-Factory train/trainer_utils.py get_batch_logps, train/dpo/trainer.py
     // concatenated_forward, model/model_utils/checkpointing.py, model/model_utils/liger_kernel.py
-    // require_logits; hparams/finetuning_args.py lora_alpha.
+    // require_logits; hparams/finetuning_args.py lora_alpha; train/trainer_utils.py _create_galore_optimizer.
     {.id = "llamafactory",
+     .own_projection = true,
      .own_log_probs = true,
      .offloads_inputs = true,
      .liger_for_sft_alone = true,
      .alpha_by_rank = true},
-    // modelscope/ms-swift swift/template/base.py: max_length is the model's own unless said.
-    {.id = "ms-swift", .model_length = true},
+    // modelscope/ms-swift swift/template/base.py: max_length is the model's own unless said; swift/optimizers/galore.
+    {.id = "ms-swift", .own_projection = true, .model_length = true},
     // unslothai/unsloth kernels/cross_entropy_loss.py, unsloth-zoo gradient_checkpointing.py,
     // vllm_utils.py get_vllm_state_dict.
     {.id = "unsloth",

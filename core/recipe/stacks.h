@@ -16,10 +16,11 @@ struct StackTraits {
   std::string_view id;
   /// The strategy of several GPUs where none is said.
   std::string_view several_gpus = "ddp";
-  bool one_process = false;         ///< it does not share a run out over GPUs
-  bool shards_quantised = true;     ///< a quantised base may lie on several GPUs
-  bool accelerate = true;           ///< accelerate sets up FSDP; otherwise code of its own does
-  bool trainers_optimizer = true;   ///< Transformers' Trainer makes the optimizer
+  bool one_process = false;        ///< it does not share a run out over GPUs
+  bool shards_quantised = true;    ///< a quantised base may lie on several GPUs
+  bool accelerate = true;          ///< accelerate sets up FSDP; otherwise code of its own does
+  bool trainers_optimizer = true;  ///< Transformers' Trainer makes the optimizer
+  bool own_projection = false;  ///< code of its own picks what GaLore and APOLLO project, by parts of names
   bool reduces_each_batch = false;  ///< FSDP: no micro-batch's backward runs under no_sync()
   bool trl_tasks = true;            ///< its trainers for preferences and RL are TRL's, or inherit from them
   bool own_log_probs = false;       ///< the log-probabilities of preferences come from code of its own

@@ -22,6 +22,21 @@ bool named_in(const std::string& path, const std::vector<std::string>& names) {
   return false;
 }
 
+std::string numbered(std::string path, uint64_t layer) {
+  for (const char mark : {'#', '*'}) {
+    const std::size_t at = path.find(mark);
+    if (at != std::string::npos) path.replace(at, 1, std::to_string(mark == '#' ? layer : 0));
+  }
+  return path;
+}
+
+uint64_t layers_beside(const model::PlacedLinear& at) {
+  if (at.group == nullptr) return 1;
+  uint64_t layers = 0;
+  for (const model::LayerGroup& group : at.stack->groups) layers += group.layers;
+  return layers;
+}
+
 bool names_by_role(const recipe::Recipe& recipe) {
   return recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune";
 }

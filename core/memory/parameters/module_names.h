@@ -16,6 +16,11 @@ namespace plimsoll::memory {
 bool ends_with_name(const std::string& path, const std::string& name);
 bool named_in(const std::string& path, const std::vector<std::string>& names);
 
+/// A path with the number of a layer in the place of #, and of the first expert in that of *.
+std::string numbered(std::string path, uint64_t layer);
+/// Layers of the stack that a linear stands in; 1 outside of layers.
+uint64_t layers_beside(const model::PlacedLinear& at);
+
 /// LitGPT and torchtune have one set of names for all networks.
 bool names_by_role(const recipe::Recipe& recipe);
 /// Whether `target`, one of target_modules, means this linear.

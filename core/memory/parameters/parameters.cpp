@@ -6,6 +6,7 @@
 
 #include "core/json/rounding.h"
 #include "core/memory/parameters/module_names.h"
+#include "core/memory/parameters/projected.h"
 #include "core/memory/parameters/rotary_tables.h"
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/recipe/stacks.h"
@@ -31,16 +32,17 @@ struct Sum {
   const recipe::Recipe& recipe;
   double widest_in = 0, widest_out = 0;  // of the modules that one of PEFT's other methods acts on
 
-  // Whether GaLore or APOLLO projects this linear's gradient: Transformers looks for parts of its name.
-  double projected(const std::string& path) const {
-    const double rank = recipe.projection_rank();
-    if (rank == 0) return 0;
-    const std::vector<std::string>& names = recipe.training.optim_target_modules;
-    const bool all = names.empty() || (names.size() == 1 && names.front() == "all-linear");
-    const bool named = std::any_of(names.begin(), names.end(), [&path](const std::string& name) {
-      return path.find(name) != std::string::npos;
-    });
-    return all || named ? rank : 0;
+  // Splits the last trained tensors in those that GaLore or APOLLO projects and the others.
+  void project(const std::string& path) {
+    const double share = projected_share(path, recipe), rank = recipe.projection_rank();
+    if (share == 0 || rank == 0) return;
+    Trained others = p.trained.back();
+    p.trained.back().rank = rank;
+    if (share == 1) return;
+    p.trained.back().count *= share;
+    others.count *= 1 - share;
+    others.idle = 0;
+    p.trained.push_back(others);
   }
 
   void train(double rows, double columns, int size, double count, bool in_layers, bool in_adapter) {
@@ -90,9 +92,9 @@ struct Sum {
       const double idle = unread(at);
       train(in, out, spec.size, total - idle, in_layers, false);
       p.trainable += static_cast<uint64_t>((in * out + (l.bias ? out : 0)) * idle);
-      if (in_layers) p.trained.back().rank = projected(l.path);
       if (l.role == Role::down) p.trained.back().place = Place::ends_layer;
       p.trained.back().idle = idle;
+      project(l.path);
       if (l.bias) train(out, 0, spec.size, total - idle, in_layers, false);
       return;
     }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/memory/parameters/module_names.h"
 #include "core/memory/parameters/parameters.h"
+#include "core/memory/parameters/projected.h"
 #include "core/recipe/pattern.h"
 
 namespace plimsoll::memory {
@@ -44,6 +46,7 @@ void train_tables_in_full(recipe::Recipe& recipe) {
 
 void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors) {
   train_tables_in_full(recipe);
+  find_projected(network, recipe, errors);
   recipe::Peft& peft = recipe.peft;
   const bool all = peft.target_modules.size() == 1 && peft.target_modules.front() == "all-linear";
   if (peft.on && all && peft.all_linear == "names" && recipe.model_args.implementation == "transformers") {
@@ -63,11 +66,7 @@ void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, 
   if (!pattern) return;  // the reader has refused it
   std::vector<std::string> paths;
   for (const model::PlacedLinear& at : model::linears(network)) {
-    uint64_t layers = 1;
-    if (at.group != nullptr) {
-      layers = 0;
-      for (const model::LayerGroup& group : at.stack->groups) layers += group.layers;
-    }
+    const uint64_t layers = layers_beside(at);
     const uint64_t matched = matching_layers(*pattern, at, layers);
     if (matched == 0) continue;
     const bool all_of_its_kind = at.group != nullptr && matched >= at.group->layers;
@@ -101,6 +100,7 @@ void expand_targets(const model::Architecture& network, const recipe::Recipe& kn
   const bool same = before.on && now.on && !now.target_pattern.empty() &&
                     before.target_pattern == now.target_pattern &&
                     known.model_args.implementation == recipe.model_args.implementation;
+  recipe.training.projected = known.training.projected;
   if (!same) return expand_targets(network, recipe, errors);
   recipe.peft.target_modules = before.target_modules;
 }

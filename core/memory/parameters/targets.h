@@ -1,4 +1,5 @@
-// Which linears a regular expression of target_modules means, and "all-linear" where a stack lists the names.
+// Which linears a regular expression of target_modules means, and "all-linear" where a stack lists the names; and
+// those of optim_target_modules (projected.h).
 //
 //     expand_targets(network, recipe, errors);
 //     recipe.peft.target_modules;   // {"model.layers.#.self_attn.q_proj", ...}: full paths, # for any layer

@@ -66,6 +66,62 @@ TEST(Projected, WhatIsNotNamedKeepsStatesOfItsOwnShape) {
   EXPECT_LT(states(some), states(adamw));
 }
 
+// huggingface/transformers v5.23 trainer_optimizer.py _setup_low_rank_optimizer, run on a tiny Llama of two layers: "all-linear"
+// means its 15 linears, the head among them, ["attn", "mlp"] and [".*.attn.*", ".*.mlp.*"] 14, ".*attn.*" 8, "attn" none.
+Json llama_8b(Json targets, const char* stack = "hf") {
+  return answer({{"model", "llama-3.1-8b"},
+                 {"stack", stack},
+                 {"model_args", {{"dtype", "bfloat16"}}},
+                 {"training",
+                  {{"optim", "galore_adamw"},
+                   {"optim_target_modules", std::move(targets)},
+                   {"gradient_checkpointing", true},
+                   {"max_length", 512}}}});
+}
+
+TEST(Projected, TargetsOfAListArePartsOfNamesOrRegularExpressions) {
+  const auto states = [](Json targets) { return at_step(llama_8b(std::move(targets)), "optimizer"); };
+  const uint64_t layers = states({"attn", "mlp"}), attention = states({"attn"});
+  EXPECT_EQ(states({".*.attn.*", ".*.mlp.*"}), layers);
+  EXPECT_EQ(states({".*attn.*"}), attention);
+  EXPECT_EQ(states(".*attn.*"), attention);
+  EXPECT_LT(layers, attention);
+  EXPECT_EQ(states({"attn", "mlp", "lm_head"}), states("all-linear"));
+  EXPECT_EQ(states("all_linear"), states("all-linear"));
+  // Of the head 128,256 x 4096 two states of 128 columns, and 4096 x 128 that lead there.
+  EXPECT_EQ(layers - states("all-linear"), 4ull * 128256 * 4096 - (4ull * 128256 * 128 + 2ull * 4096 * 128));
+}
+
+TEST(Projected, APatternMayMeanSomeOfTheLayers) {
+  const auto states = [](Json targets) { return at_step(llama_8b(std::move(targets)), "optimizer"); };
+  const uint64_t all = states({"mlp"}), eight = states(R"(.*\.[0-7]\.mlp.*)"),
+                 one = states(R"(.*\.0\.mlp.*)");
+  EXPECT_EQ((eight - all) / 24,
+            (one - all) / 31);  // those of the 32 layers that keep states of their own shape
+}
+
+TEST(Projected, WhatMeansNoLinearIsRefusedAsTransformersDoes) {
+  for (const Json& targets : {Json("attn"), Json::array({"wqkv"})}) {
+    const Json report = llama_8b(targets);
+    EXPECT_EQ(at(report, "/errors/0/pointer"), "/training/optim_target_modules") << targets;
+    EXPECT_NE(
+        at(report, "/errors/0/message").get<std::string>().find("No target modules found for galore_adamw"),
+        std::string::npos);
+  }
+  const Json unread = llama_8b("(attn");
+  EXPECT_NE(at(unread, "/errors/0/message").get<std::string>().find("Transformers reads"), std::string::npos);
+}
+
+// hiyouga/LLaMA-Factory train/trainer_utils.py _create_galore_optimizer: parts of names, and "all" without the head.
+TEST(Projected, LlamaFactoryTakesPartsOfNamesAndLeavesTheHeadOut) {
+  const auto states = [](Json targets) {
+    return at_step(llama_8b(std::move(targets), "llamafactory"), "optimizer");
+  };
+  EXPECT_EQ(states("all-linear"), states({"attn", "mlp"}));
+  EXPECT_EQ(states("attn"), states({"attn"}));
+  EXPECT_LT(states({"attn"}), states({".*attn.*"}));
+}
+
 // Transformers 5 has the experts of a layer as one parameter, which is no linear; in 4.57 each is a linear.
 TEST(Projected, ExpertsThatAreNoLinearsKeepStatesOfTheirOwnShape) {
   const auto states_in = [](const char* release) {
