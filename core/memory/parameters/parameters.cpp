@@ -99,16 +99,7 @@ struct Sum {
       return;
     }
     if (l.unread && recipe.full() && !l.frozen) p.trainable += static_cast<uint64_t>(in * out * total);
-    if (spec.tuner != nullptr) tuner(spec, l.path, total, in_layers);
-    if (spec.r > 0) {
-      matched(l.path);
-      const double wide = spec.stacked ? static_cast<double>(l.count) : 1;  // one pair for all experts
-      train(spec.r * spec.parts * wide, in, spec.adapter_size, total / wide, in_layers, true);
-      train(adapted(spec), spec.r * wide, spec.adapter_size, total / wide, in_layers, true);
-      if (recipe.peft.peft_type == "ADALORA") train(spec.r, 0, spec.adapter_size, total, in_layers, true);
-      if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
-      if (recipe.peft.use_dora) train(adapted(spec), 0, spec.adapter_size, total, in_layers, true);
-    }
+    adapter(spec, l, total, in_layers);
     const bool lora_bias =
         recipe.peft.on && (recipe.peft.bias == "all" || (recipe.peft.bias == "lora_only" && spec.r > 0));
     if (lora_bias && l.bias) train(out, 0, spec.size, total, in_layers, false);
@@ -116,6 +107,18 @@ struct Sum {
       train(in, out, spec.size, total, in_layers, true);
       if (l.bias) train(out, 0, spec.size, total, in_layers, true);
     }
+  }
+
+  void adapter(const LinearSpec& spec, const model::Linear& l, double total, bool in_layers) {
+    if (spec.tuner != nullptr) tuner(spec, l.path, total, in_layers);
+    if (spec.r == 0) return;
+    matched(l.path);
+    const double wide = spec.stacked ? static_cast<double>(l.count) : 1;  // one pair for all experts
+    train(spec.r * spec.parts * wide, spec.in, spec.adapter_size, total / wide, in_layers, true);
+    train(adapted(spec), spec.r * wide, spec.adapter_size, total / wide, in_layers, true);
+    if (recipe.peft.peft_type == "ADALORA") train(spec.r, 0, spec.adapter_size, total, in_layers, true);
+    if (recipe.peft.lora_bias) train(spec.out, 0, spec.adapter_size, total, in_layers, true);
+    if (recipe.peft.use_dora) train(adapted(spec), 0, spec.adapter_size, total, in_layers, true);
   }
 
   void experts(const model::PlacedLinear& at, const LinearSpec& spec) {
@@ -160,10 +163,7 @@ struct Sum {
     const bool with_table = recipe.peft.ensure_weight_tying && saves_embedding(stack, recipe);
     if (is_saved_in_full(head.path, recipe) && !with_table)
       train(spec.in, spec.out, spec.size, 1, false, true);
-    if (spec.r == 0) return;
-    matched(head.path);
-    train(spec.r, spec.in, spec.adapter_size, 1, false, true);
-    train(spec.out, spec.r, spec.adapter_size, 1, false, true);
+    adapter(spec, head, 1, false);
   }
 
   void table(const model::Table& t, const model::Stack& stack, bool trained) {

@@ -53,6 +53,28 @@ TEST(Tuners, TrainedParametersAreThoseThatPeftPrints) {
   }
 }
 
+// PEFT 0.21.2 on a Llama of two layers, 64 wide, whose head is its embedding of 1000 tokens.
+TEST(Tuners, AHeadThatIsTheEmbeddingGetsWhatAnyLinearGets) {
+  const Printed tied[] = {
+      {R"("r": 8)", 8512},
+      {R"("r": 8, "use_dora": true)", 9512},
+      {R"("r": 8, "lora_bias": true)", 9512},
+      {R"("peft_type": "ADALORA", "init_r": 12)", 12780},
+      {R"("peft_type": "LOHA", "r": 8)", 17024},
+      {R"("peft_type": "IA3", "feedforward_modules": [])", 1000},
+      {R"("peft_type": "OFT", "oft_block_size": 32)", 992},
+      {R"("peft_type": "VERA", "r": 8)", 1008},
+  };
+  const std::string network =
+      R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+          "num_attention_heads": 4, "vocab_size": 1000, "tie_word_embeddings": true})";
+  for (const Printed& row : tied) {
+    const Json report = answer_text(R"({"model": {"config": )" + network + R"(}, "peft": {)" + row.peft +
+                                    R"(, "target_modules": ["lm_head"]}, "training": {"max_length": 128}})");
+    EXPECT_EQ(bytes(report, "/model/trainable"), row.trainable) << row.peft;
+  }
+}
+
 // The gradient of a prefix goes through every layer above the first attention, whatever the network and the
 // code: none of them may let go of what it read.
 TEST(Tuners, APrefixKeepsActivationsInEveryNetwork) {
