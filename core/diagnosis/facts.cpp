@@ -269,6 +269,11 @@ void weigh(const Situation& s, Facts& f) {
 
 }  // namespace
 
+const recipe::Task& task_of(const Facts& facts) {
+  const recipe::Task* task = recipe::find_task(facts.task);
+  return task != nullptr ? *task : recipe::tasks().front();
+}
+
 void hold_in_fp32(Facts& f) {
   f.fp32 = true;
   if (f.parameters == 0 || f.whole == 0) return;

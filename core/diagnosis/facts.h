@@ -17,6 +17,7 @@
 #include "core/memory/step/replay.h"
 #include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::diagnosis {
 
@@ -84,6 +85,8 @@ struct Facts {
   bool shared_by_unknown() const { return sharded() && !gpus && quantization.empty(); }
 };
 
+/// The row of the run's task; plain training where none is said.
+const recipe::Task& task_of(const Facts& facts);
 /// Weights, gradients and both states of AdamW in fp32, 16 bytes a parameter, divided as they were.
 void hold_in_fp32(Facts& facts);
 

@@ -5,6 +5,20 @@
 
 namespace plimsoll::diagnosis {
 
+namespace {
+
+void read_task(const recipe::Task& task, Signs& out) {
+  add(out, task.preference && task.reference, Sign::pairs,
+      task.unpaired ? "The task runs answers, those of its KL term besides, and a reference."
+                    : "The task runs chosen and rejected answers, and a reference.");
+  add(out, task.value_model, Sign::four_models,
+      "PPO holds a policy, a reference, a reward model and a critic.");
+  add(out, task.rows > 1 && !task.reference, Sign::two_sequences, "The task runs two sequences an example.");
+  add(out, task.online, Sign::generates_rollouts, "The run generates its own samples.");
+}
+
+}  // namespace
+
 void read_run(const TextReading& r, Signs& out) {
   const Facts& f = r.facts;
   add(out, f.method == Method::full, Sign::full_tuning, "All parameters are trained.");
@@ -33,13 +47,7 @@ void read_run(const TextReading& r, Signs& out) {
   add(out, (f.several() || !f.gpus) && f.sharded() && !whole_each && !quantized, Sign::shards,
       "The weights are sharded over the cards.");
   add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
-  add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto", Sign::pairs,
-      "The task runs chosen and rejected answers, and a reference.");
-  add(out, f.task == "ppo", Sign::four_models,
-      "PPO holds a policy, a reference, a reward model and a critic.");
-  add(out, f.task == "reward", Sign::two_sequences, "The task runs two sequences an example.");
-  add(out, f.task == "grpo" || f.task == "ppo", Sign::generates_rollouts,
-      "The run generates its own samples.");
+  read_task(task_of(f), out);
   add(out, f.packing.value_or(false), Sign::packs, "Samples are packed.");
   add(out, f.checkpointing.has_value() && !*f.checkpointing, Sign::not_checkpointed,
       "Gradient checkpointing is off.");

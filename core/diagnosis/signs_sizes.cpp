@@ -164,8 +164,7 @@ std::string square_shape(std::string_view folded) {
 double largest_of_text(const Facts& f, const Situation& situation) {
   const model::Architecture* network = situation.network;
   if (network == nullptr || !f.batch || !f.length || f.method != Method::adapters) return 0;
-  const bool twice = f.task == "dpo" || f.task == "orpo" || f.task == "kto";
-  const double tokens = *f.batch * *f.length * (twice ? 2 : 1);
+  const double tokens = *f.batch * *f.length * task_of(f).rows;
   double heads = 0;
   for (const model::Stack& stack : network->stacks) {
     for (const model::LayerGroup& group : stack.groups)

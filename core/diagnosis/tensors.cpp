@@ -226,8 +226,7 @@ const model::LayerGroup* text_layers(const model::Architecture& network) {
 void search_activations(Search& search, const model::Architecture& network, const Facts& facts) {
   const model::LayerGroup* layers = text_layers(network);
   if (layers == nullptr || !facts.batch || !facts.length) return;
-  const bool twice = facts.task == "dpo" || facts.task == "orpo" || facts.task == "kto";
-  const double batch = *facts.batch * (twice ? 2 : 1), length = *facts.length;
+  const double batch = *facts.batch * task_of(facts).rows, length = *facts.length;
   const double tokens = batch * length;
   const auto vocabulary = static_cast<double>(network.vocab_size);
   const std::string of = " of " + whole_text(tokens) + " tokens";

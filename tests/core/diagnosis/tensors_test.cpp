@@ -65,6 +65,23 @@ TEST(DiagnosisTensors, PublishedSizesAreNamed) {
   }
 }
 
+// Rows of recipe/tasks.cpp: KTO has one sequence a sample, reward and CPO two.
+TEST(DiagnosisTensors, ATaskHasAsManySequencesAsItsTrainerRuns) {
+  const auto logits_of = [](const char* size, const std::string& task, double tokens) {
+    const std::string request =
+        R"({"model": "llama-3.1-8b", "task": ")" + task +
+        R"(", "peft": {"r": 8}, "training": {"per_device_train_batch_size": 3, "max_length": 1000}})";
+    const auto found = matches(size, request);
+    return std::any_of(found.begin(), found.end(), [&](const Match& match) {
+      return match.kind == TensorKind::logits && match.bytes == tokens * 128256 * 4;
+    });
+  };
+  EXPECT_TRUE(logits_of("1.43 GiB", "kto", 3000));
+  EXPECT_FALSE(logits_of("2.87 GiB", "kto", 6000));
+  for (const char* pairs : {"dpo", "orpo", "cpo", "simpo"})
+    EXPECT_TRUE(logits_of("2.87 GiB", pairs, 6000)) << pairs;
+}
+
 TEST(DiagnosisTensors, TheSizeThatNamesAnFp32ModelSaysSo) {
   const auto found = matches("224.00 MiB", R"({"model": "mistral-7b-v0.3"})");
   ASSERT_FALSE(found.empty());
