@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/model/model_types.h"
+#include "core/recipe/optimizers.h"
 #include "core/recipe/quantization_formats.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
@@ -227,11 +228,9 @@ Default default_max_length(const DefaultContext& c) {
 }
 
 Default default_optimizer_in_backward(const DefaultContext& c) {
-  const std::string optim = text(c.values, "/training/optim");
-  const std::string_view ending = "_layerwise";
-  const bool each = optim == "lomo" || optim == "adalomo" ||
-                    (optim.size() > ending.size() && optim.substr(optim.size() - ending.size()) == ending);
-  if (each) return {true, "this optimizer steps through hooks, one parameter after another"};
+  const Optimizer* optimizer = find_optimizer(text(c.values, "/training/optim"));
+  if (optimizer != nullptr && optimizer->in_backward)
+    return {true, "this optimizer steps through hooks, one parameter after another"};
   return {false, ""};
 }
 

@@ -25,27 +25,39 @@ constexpr std::string_view torch_sgd = "pytorch/pytorch torch/optim/sgd.py";
 using T = StepTemporary;
 using P = Projection;
 
+// The same optimizer by another name.
+constexpr Optimizer called(std::string_view id, Optimizer row) {
+  row.id = id;
+  return row;
+}
+
 // clang-format off
+constexpr Optimizer eight_bit_adamw =
+    {.id = "adamw_bnb_8bit", .adamw = true, .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .embeddings_in_full = true, .source = bnb,
+     .what = "8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements"};
+constexpr Optimizer paged_adamw =
+    {.id = "paged_adamw_32bit", .adamw = true, .state_bytes = 8, .paged = true, .source = bnb,
+     .what = "paged AdamW: two fp32 states in managed memory that PyTorch does not count"};
+constexpr Optimizer bnb_rmsprop =
+    {.id = "rmsprop_bnb", .state_bytes = 4, .source = bnb,
+     .what = "bitsandbytes' RMSprop: one fp32 state"};
+
 constexpr Optimizer optimizer_rows[] = {
-    {.id = "adamw_torch", .plain_adamw = true, .state_in_parameter_dtype = 2, .temporary = T::copy_of_all, .source = torch_adam,
+    {.id = "adamw_torch", .adamw = true, .state_in_parameter_dtype = 2, .temporary = T::copy_of_all, .source = torch_adam,
      .what = "AdamW, foreach: two states in the parameter's dtype, and during the step one more copy of all of them"},
-    {.id = "adamw_torch_fused", .plain_adamw = true, .state_in_parameter_dtype = 2, .source = torch_adam,
+    {.id = "adamw_torch_fused", .adamw = true, .state_in_parameter_dtype = 2, .source = torch_adam,
      .what = "AdamW, fused kernel: two states in the parameter's dtype, no copies during the step"},
-    {.id = "adamw_torch_for_loop", .plain_adamw = true, .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = torch_adam,
+    {.id = "adamw_torch_for_loop", .adamw = true, .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = torch_adam,
      .what = "AdamW, one parameter after another: two states in the parameter's dtype"},
-    {.id = "adamw_hf", .plain_adamw = true, .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = "huggingface/transformers v4.46 src/transformers/optimization.py AdamW",
+    {.id = "adamw_hf", .adamw = true, .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = "huggingface/transformers v4.46 src/transformers/optimization.py AdamW",
      .what = "AdamW of older Transformers, one parameter after another"},
-    {.id = "adamw_apex_fused", .plain_adamw = true, .state_bytes = 8, .source = "NVIDIA/apex apex/optimizers/fused_adam.py",
+    {.id = "adamw_apex_fused", .adamw = true, .state_bytes = 8, .source = "NVIDIA/apex apex/optimizers/fused_adam.py",
      .what = "Apex fused AdamW: two fp32 states"},
-    {.id = "adamw_bnb_8bit", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .embeddings_in_full = true, .source = bnb,
-     .what = "8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements"},
-    {.id = "adamw_8bit", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .embeddings_in_full = true, .source = bnb,
-     .what = "8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements"},
-    {.id = "paged_adamw_32bit", .state_bytes = 8, .paged = true, .source = bnb,
-     .what = "paged AdamW: two fp32 states in managed memory that PyTorch does not count"},
-    {.id = "paged_adamw", .state_bytes = 8, .paged = true, .source = bnb,
-     .what = "paged AdamW: two fp32 states in managed memory that PyTorch does not count"},
-    {.id = "paged_adamw_8bit", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .embeddings_in_full = true, .paged = true, .source = bnb,
+    eight_bit_adamw,
+    called("adamw_8bit", eight_bit_adamw),
+    paged_adamw,
+    called("paged_adamw", paged_adamw),
+    {.id = "paged_adamw_8bit", .adamw = true, .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .embeddings_in_full = true, .paged = true, .source = bnb,
      .what = "paged 8-bit AdamW: two one-byte states in managed memory that PyTorch does not count"},
     {.id = "lion_32bit", .state_bytes = 4, .source = bnb,
      .what = "Lion: one fp32 state"},
@@ -81,10 +93,8 @@ constexpr Optimizer optimizer_rows[] = {
      .what = "paged AdEMAMix: three fp32 states in managed memory that PyTorch does not count"},
     {.id = "paged_ademamix_8bit", .state_bytes = 3, .block = 256, .scales = 3, .full_state_below = 4096, .embeddings_in_full = true, .paged = true, .source = bnb_ademamix,
      .what = "paged 8-bit AdEMAMix: three one-byte states in managed memory that PyTorch does not count"},
-    {.id = "rmsprop_bnb", .state_bytes = 4, .source = bnb,
-     .what = "bitsandbytes' RMSprop: one fp32 state"},
-    {.id = "rmsprop_bnb_32bit", .state_bytes = 4, .source = bnb,
-     .what = "bitsandbytes' RMSprop: one fp32 state"},
+    bnb_rmsprop,
+    called("rmsprop_bnb_32bit", bnb_rmsprop),
     {.id = "rmsprop_bnb_8bit", .state_bytes = 1, .block = 256, .scales = 1, .full_state_below = 4096, .embeddings_in_full = true, .source = bnb,
      .what = "8-bit RMSprop: one one-byte state with an fp32 scale for every 256 elements"},
     {.id = "schedule_free_adamw", .state_in_parameter_dtype = 2, .temporary = T::copy_of_all, .source = schedule_free,
@@ -101,23 +111,23 @@ constexpr Optimizer optimizer_rows[] = {
      .what = "Muon: one momentum in the parameter's dtype; Newton-Schulz works on one matrix after another"},
     {.id = "galore_adamw", .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = galore, .projection = P::singular_vectors,
      .what = "GaLore's AdamW: of every projected matrix two moments of rank columns, and the matrix that leads there"},
-    {.id = "galore_adamw_layerwise", .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = galore, .projection = P::singular_vectors,
+    {.id = "galore_adamw_layerwise", .state_in_parameter_dtype = 2, .in_backward = true, .temporary = T::two_of_largest, .source = galore, .projection = P::singular_vectors,
      .what = "GaLore's AdamW, each parameter as soon as its gradient is there: of every projected matrix two moments of rank columns, and the matrix that leads there"},
     {.id = "galore_adamw_8bit", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .temporary = T::two_of_largest, .source = galore, .projection = P::singular_vectors,
      .what = "GaLore's 8-bit AdamW: of every projected matrix two one-byte moments of rank columns, and the matrix that leads there"},
-    {.id = "galore_adamw_8bit_layerwise", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .temporary = T::two_of_largest, .source = galore, .projection = P::singular_vectors,
+    {.id = "galore_adamw_8bit_layerwise", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .in_backward = true, .temporary = T::two_of_largest, .source = galore, .projection = P::singular_vectors,
      .what = "GaLore's 8-bit AdamW, each parameter as soon as its gradient is there: of every projected matrix two one-byte moments of rank columns, and the matrix that leads there"},
     {.id = "galore_adafactor", .factored = true, .temporary = T::adafactor, .source = galore, .projection = P::singular_vectors,
      .what = "GaLore's Adafactor: row and column sums of every projected gradient, and the matrix that leads there"},
-    {.id = "galore_adafactor_layerwise", .factored = true, .temporary = T::adafactor_apart, .source = galore, .projection = P::singular_vectors,
+    {.id = "galore_adafactor_layerwise", .factored = true, .in_backward = true, .temporary = T::adafactor_apart, .source = galore, .projection = P::singular_vectors,
      .what = "GaLore's Adafactor, each parameter as soon as its gradient is there: row and column sums of every projected gradient, and the matrix that leads there"},
     {.id = "apollo_adamw", .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = apollo, .projection = P::random,
      .what = "APOLLO: of every projected matrix two moments of rank columns, and the random matrix that leads there"},
-    {.id = "apollo_adamw_layerwise", .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = apollo, .projection = P::random,
+    {.id = "apollo_adamw_layerwise", .state_in_parameter_dtype = 2, .in_backward = true, .temporary = T::two_of_largest, .source = apollo, .projection = P::random,
      .what = "APOLLO, each parameter as soon as its gradient is there: of every projected matrix two moments of rank columns, and the random matrix that leads there"},
-    {.id = "lomo", .temporary = T::lomo, .source = lomo,
+    {.id = "lomo", .in_backward = true, .temporary = T::lomo, .source = lomo,
      .what = "LOMO: no state; each parameter steps as soon as its gradient is there"},
-    {.id = "adalomo", .factored = true, .temporary = T::adafactor_apart, .source = lomo,
+    {.id = "adalomo", .factored = true, .in_backward = true, .temporary = T::adafactor_apart, .source = lomo,
      .what = "AdaLOMO: row and column sums of every matrix; each parameter steps as soon as its gradient is there"},
     {.id = "none", .source = torch_sgd,
      .what = "no optimizer: forward and backward alone"},
@@ -139,7 +149,7 @@ const Optimizer* find_optimizer(std::string_view id) {
 
 bool plain_adamw(std::string_view id) {
   const Optimizer* optimizer = find_optimizer(id);
-  return optimizer != nullptr && optimizer->plain_adamw;
+  return optimizer != nullptr && optimizer->adamw && optimizer->block == 0 && !optimizer->paged;
 }
 
 }  // namespace plimsoll::recipe

@@ -31,8 +31,7 @@ enum class Projection {
 
 struct Optimizer {
   std::string_view id;
-  bool plain_adamw =
-      false;  ///< two whole states: other libraries' AdamW, with smaller ones, may stand in for it
+  bool adamw = false;                   ///< of PyTorch, Apex or bitsandbytes: one may stand in for another
   double state_in_parameter_dtype = 0;  ///< tensors of the parameter's own dtype, per element (AdamW: 2)
   double state_bytes = 0;               ///< plus this many bytes per element whatever the dtype
   uint64_t block = 0;                   ///< elements that share one fp32 scale a state tensor; 0: none
@@ -41,7 +40,8 @@ struct Optimizer {
   bool embeddings_in_full = false;      ///< Transformers' Trainer has fp32 states of every nn.Embedding
   bool factored = false;                ///< Adafactor: fp32 row and column sums instead of a state a weight
   bool paged = false;  ///< states of 100,000 elements and more, but not their scales, live in managed memory
-  bool at_once = false;  ///< its states are made with it, for parameters too that get no gradient
+  bool at_once = false;      ///< its states are made with it, for parameters too that get no gradient
+  bool in_backward = false;  ///< steps through hooks, one parameter after another, as gradients appear
   StepTemporary temporary = StepTemporary::none;
   std::string_view source;
   Projection projection = Projection::none;
@@ -52,8 +52,9 @@ struct Optimizer {
 /// Every optimizer that can be named in `training.optim`.
 std::span<const Optimizer> optimizers();
 
-/// Null when unknown. Several names may mean the same row ("adamw_8bit", "adamw_bnb_8bit").
+/// Null when unknown. Each name of one optimizer has a row ("adamw_8bit", "adamw_bnb_8bit").
 const Optimizer* find_optimizer(std::string_view id);
+/// AdamW with two whole states on the card: other libraries', with smaller ones, may stand in for it.
 bool plain_adamw(std::string_view id);
 
 }  // namespace plimsoll::recipe

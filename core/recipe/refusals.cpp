@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/json/words.h"
+#include "core/recipe/optimizers.h"
 #include "core/recipe/pattern.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
@@ -46,9 +47,14 @@ bool packed(R r, std::string_view methods) { return is_listed(r.quantization.qua
 bool dora_on(R r, std::string_view method) {
   return r.peft.on && r.peft.use_dora && r.quantization.quant_method == method;
 }
-bool low_rank(R r) { return has_word(r.training.optim, "galore") || has_word(r.training.optim, "apollo"); }
-bool layerwise(R r) { return has_word(r.training.optim, "layerwise"); }
-bool eight_bit_optimizer(R r) { return has_word(r.training.optim, "8bit"); }
+bool projects(R r, Projection by) {
+  const Optimizer* optimizer = find_optimizer(r.training.optim);
+  return optimizer != nullptr && optimizer->projection == by;
+}
+bool by_galore(R r) { return projects(r, Projection::singular_vectors); }
+bool by_apollo(R r) { return projects(r, Projection::random); }
+bool low_rank(R r) { return by_galore(r) || by_apollo(r); }
+bool layerwise(R r) { return low_rank(r) && find_optimizer(r.training.optim)->in_backward; }
 bool liger(R r) { return r.training.use_liger_kernel || r.training.loss_kernel == "liger"; }
 bool adapts_head(R r) {
   const std::vector<std::string>& names = r.peft.target_modules;
@@ -168,7 +174,7 @@ constexpr Refusal refusal_rows[] = {
      .error = "Your setup doesn't support bf16/gpu. You need Ampere+ GPU with cuda>=11.0",
      .instead = "fp16 training. PyTorch from 2.2 on emulates bf16 there, slowly.",
      .source = "huggingface/transformers src/transformers/training_args.py TrainingArguments.__post_init__"},
-    {.id = "class_without_flash_attention", .library = "Transformers", .stacks = trainer, .of = &V::transformers, .versions = "<5.1",
+    {.id = "class_without_flash_attention", .library = "Transformers", .stacks = trainer, .of = &V::transformers, .versions = "<5.2",
      .applies = [](R r, A a) { return flash2(r) && own_classes(r) && is_listed(a.model_type, no_flash_class); },
      .error = "… does not support Flash Attention 2.0 yet.",
      .instead = "attn_implementation \"eager\" or \"sdpa\".",
@@ -442,7 +448,7 @@ constexpr Refusal refusal_rows[] = {
      .instead = "sample_packing: false.",
      .source = "axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py check_sample_packing_w_rl"},
     {.id = "axolotl_fsdp_offload_8bit", .library = "Axolotl", .stacks = "axolotl",
-     .applies = [](R r, A) { return fsdp1(r) && r.parallel.fsdp.offload_params && eight_bit_optimizer(r); },
+     .applies = [](R r, A) { return fsdp1(r) && r.parallel.fsdp.offload_params && has_word(r.training.optim, "8bit"); },
      .error = "FSDP Offload not compatible with …",
      .instead = "optimizer: adamw_torch_fused, or offload_params: false.",
      .source = "axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py check_fsdp_offload_w_8bit_optimizer"},
@@ -549,12 +555,12 @@ constexpr Refusal refusal_rows[] = {
      .instead = "finetuning_type: full, or another optimizer.",
      .source = "hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py FinetuningArguments.__post_init__"},
     {.id = "llamafactory_layerwise_galore", .library = "LLaMA-Factory", .stacks = "llamafactory",
-     .applies = [](R r, A) { return layerwise(r) && has_word(r.training.optim, "galore") && distributed(r); },
+     .applies = [](R r, A) { return layerwise(r) && by_galore(r) && distributed(r); },
      .error = "Distributed training does not support layer-wise GaLore.",
      .instead = "galore_layerwise: false.",
      .source = "hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py get_train_args"},
     {.id = "llamafactory_layerwise_apollo", .library = "LLaMA-Factory", .stacks = "llamafactory",
-     .applies = [](R r, A) { return layerwise(r) && has_word(r.training.optim, "apollo") && distributed(r); },
+     .applies = [](R r, A) { return layerwise(r) && by_apollo(r) && distributed(r); },
      .error = "Distributed training does not support layer-wise APOLLO.",
      .instead = "apollo_layerwise: false.",
      .source = "hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py get_train_args"},

@@ -1,12 +1,13 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/optimizers.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
 std::vector<Level> fused_optimizer_levels(const FixContext& s) {
-  const std::string& now = s.recipe.training.optim;
-  if (now != "adamw_torch" && now != "adamw_hf" && now != "adamw_torch_for_loop") return {};
+  const recipe::Optimizer* now = recipe::find_optimizer(s.recipe.training.optim);
+  if (now == nullptr || !now->adamw || now->temporary == recipe::StepTemporary::none) return {};
   return {{{{"/training/optim", "adamw_torch_fused"}}, quality::none}};
 }
 

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/optimizers.h"
 
 namespace plimsoll::advice {
 
@@ -9,7 +10,7 @@ std::vector<Level> optimizer_on_cpu_levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
   if (!s.recipe.full() || there || s.recipe.parallel.num_gpus > 1 || t.fp16) return {};
-  if (t.optim.rfind("adamw", 0) != 0) return {};
+  if (!recipe::plain_adamw(t.optim)) return {};  // it makes torch.optim.AdamW's states, whatever was there
   std::vector<Level> found = {{{{"/training/optimizer_offload", "states"}}, quality::none}};
   if (t.gradient_accumulation_steps == 1) {
     found.push_back({{{"/training/optimizer_offload", "states_and_gradients"}}, quality::parity});

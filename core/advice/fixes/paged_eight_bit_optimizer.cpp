@@ -6,10 +6,9 @@ namespace plimsoll::advice {
 namespace {
 
 std::vector<Level> paged_eight_bit_optimizer_levels(const FixContext& s) {
-  const std::string& now = s.recipe.training.optim;
-  if (!recipe::plain_adamw(now) && now != "adamw_8bit" && now != "adamw_bnb_8bit" &&
-      now != "paged_adamw_32bit")
-    return {};
+  const recipe::Optimizer* now = recipe::find_optimizer(s.recipe.training.optim);
+  const bool there = now != nullptr && now->paged && now->block > 0;
+  if (now == nullptr || !now->adamw || there) return {};
   return {{{{"/training/optim", "paged_adamw_8bit"}}, quality::parity}};
 }
 

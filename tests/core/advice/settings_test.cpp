@@ -100,5 +100,25 @@ TEST(AdviceSettings, WhatAStackCannotDoIsNotOffered) {
   }
 }
 
+// pytorch/ao torchao/optim/cpu_offload.py with torch.optim.AdamW has two states in the type of the weights.
+TEST(AdviceSettings, StatesInFewBitsAreNotPricedWhereTheOptimizerIsReplaced) {
+  const model::Architecture network;
+  const recipe::Values values;
+  recipe::Recipe recipe;
+  recipe.stack = "hf";
+  recipe.training.optimizer_offload = "none";
+  const auto offered = [&](const char* fix, const char* optim) {
+    recipe.training.optim = optim;
+    return !levels_of(fix_called(fix), {network, recipe, values}).empty();
+  };
+  EXPECT_TRUE(offered("optimizer_on_cpu", "adamw_torch"));
+  EXPECT_FALSE(offered("optimizer_on_cpu", "adamw_bnb_8bit"));
+  EXPECT_FALSE(offered("optimizer_on_cpu", "adamw_torch_4bit"));
+  EXPECT_TRUE(offered("paged_eight_bit_optimizer", "paged_adamw"));
+  EXPECT_FALSE(offered("paged_eight_bit_optimizer", "paged_adamw_8bit"));
+  EXPECT_TRUE(offered("fused_optimizer", "adamw_torch_for_loop"));
+  EXPECT_FALSE(offered("fused_optimizer", "adamw_apex_fused"));
+}
+
 }  // namespace
 }  // namespace plimsoll::advice
