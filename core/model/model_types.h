@@ -52,8 +52,11 @@ struct ModelType {
   /// `_supports_sdpa` in transformers src/transformers/models/*/modeling_*.py, read in the last patch of each
   /// minor release from 4.36 to 5.23: releases without it.
   std::array<Releases, 2> without_sdpa = {};
-  /// Classes that refuse flash-attn 2; gpt-oss's sinks take a newer kernel.
-  bool no_flash_attention_2 = false;
+  /// `_supports_flash_attn_2` and `_supports_flash_attn` there, read in 4.46, 4.48, 4.51, 4.52, 4.53, 4.57, 5.0, 5.1,
+  /// 5.5, 5.9, 5.13, 5.17 and from 5.20 to 5.23: releases without them.
+  std::array<Releases, 2> without_flash_attention = {};
+  /// `_compatible_flash_implementations` there: what is asked for as flash attention becomes a kernel of the hub.
+  bool own_flash_kernel = false;
   /// Until the attention interface of 4.48 these called repeat_kv before the kernel of flash-attn.
   bool repeats_key_heads = false;
   /// Hands its one key head to SDPA as it is.

@@ -76,9 +76,9 @@ uint64_t generation_batch(R r) { return global_batch(r) * r.rl.steps_per_generat
 uint64_t eval_batch(R r) { return r.training.per_device_eval_batch_size * processes(r); }
 bool divides(uint64_t part, uint64_t whole) { return part > 0 && whole % part == 0; }
 
-// huggingface/transformers src/transformers/models/*/modeling_*.py without _supports_flash_attn_2 and
-// _supports_flash_attn, read in 4.46, 4.57, 5.5 and 5.24.
-constexpr std::string_view no_flash_class = "bloom codegen mpt xglm", no_flash_class_5 = "bloom mpt xglm";
+bool class_without_flash(R r, A a) {
+  return own_classes(r) && !supports_flash_attention(a.model_type, r.versions.transformers);
+}
 
 // Lightning-AI/litgpt litgpt/config.py at 0.5.13; meta-pytorch/torchtune torchtune/models on main.
 constexpr std::string_view litgpt_models =
@@ -175,12 +175,12 @@ constexpr Refusal refusal_rows[] = {
      .instead = "fp16 training. PyTorch from 2.2 on emulates bf16 there, slowly.",
      .source = "huggingface/transformers src/transformers/training_args.py TrainingArguments.__post_init__"},
     {.id = "class_without_flash_attention", .library = "Transformers", .stacks = trainer, .of = &V::transformers, .versions = "<5.2",
-     .applies = [](R r, A a) { return flash2(r) && own_classes(r) && is_listed(a.model_type, no_flash_class); },
+     .applies = [](R r, A a) { return flash2(r) && class_without_flash(r, a); },
      .error = "… does not support Flash Attention 2.0 yet.",
      .instead = "attn_implementation \"eager\" or \"sdpa\".",
      .source = "huggingface/transformers v4.57 src/transformers/modeling_utils.py _flash_attn_2_can_dispatch"},
     {.id = "class_without_flash_attention_5", .library = "Transformers", .stacks = trainer, .of = &V::transformers, .versions = ">=5.5",
-     .applies = [](R r, A a) { return flash(r) && own_classes(r) && is_listed(a.model_type, no_flash_class_5); },
+     .applies = [](R r, A a) { return flash(r) && class_without_flash(r, a); },
      .error = "… does not support Flash Attention {flash_version} yet.",
      .instead = "attn_implementation \"eager\" or \"sdpa\".",
      .source = "huggingface/transformers v5.24 src/transformers/modeling_utils.py _flash_attn_can_dispatch"},

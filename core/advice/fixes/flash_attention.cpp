@@ -1,5 +1,6 @@
 #include "core/advice/fixes/fixes.h"
 #include "core/model/model_types.h"
+#include "core/recipe/sdpa_support.h"
 
 namespace plimsoll::advice {
 
@@ -12,7 +13,10 @@ std::vector<Level> flash_attention_levels(const FixContext& s) {
   const bool decoder =
       s.network.kind == model::NetworkKind::decoder || s.network.kind == model::NetworkKind::vlm;
   if ((now != "eager" && now != "sdpa") || !sixteen || !decoder) return {};
-  if (model::model_type(s.network.model_type).no_flash_attention_2) return {};
+  const std::string& type = s.network.model_type;
+  if (!recipe::supports_flash_attention(type, r.versions.transformers) ||
+      model::model_type(type).own_flash_kernel)
+    return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};
   return {{{{"/model_args/attn_implementation", "flash_attention_2"}}, quality::none}};
 }

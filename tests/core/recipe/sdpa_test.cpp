@@ -32,5 +32,19 @@ TEST(RecipeSdpa, WasTakenFromGemma2Twice) {
   EXPECT_FALSE(recipe::supports_sdpa("gemma2", "5.21"));
 }
 
+// `_supports_flash_attn` of the classes: huggingface/transformers src/transformers/models/*/modeling_*.py.
+TEST(RecipeFlashAttention, IsInTheReleasesWhoseClassesHaveIt) {
+  for (const char* never : {"t5", "llama4", "deepseek_v4", "bloom", "codegen"}) {
+    EXPECT_FALSE(recipe::supports_flash_attention(never, "4.57")) << never;
+    EXPECT_FALSE(recipe::supports_flash_attention(never, "5.23")) << never;
+  }
+  EXPECT_FALSE(recipe::supports_flash_attention("bert", "4.57"));
+  EXPECT_TRUE(recipe::supports_flash_attention("bert", "5.0"));
+  EXPECT_FALSE(recipe::supports_flash_attention("mllama", "4.51"));
+  EXPECT_TRUE(recipe::supports_flash_attention("mllama", "5.22"));
+  EXPECT_FALSE(recipe::supports_flash_attention("mllama", "5.23"));
+  EXPECT_TRUE(recipe::supports_flash_attention("gpt_oss", "5.23"));  // a kernel of the hub takes its place
+}
+
 }  // namespace
 }  // namespace plimsoll::report
