@@ -264,6 +264,14 @@ static_assert(is_sorted());
 
 }  // namespace
 
+std::string types_with_adaption_prompt() {
+  std::string names;
+  for (const ModelType& row : types) {
+    if (row.adaption_prompt) names += (names.empty() ? "" : ", ") + std::string(row.id);
+  }
+  return names;
+}
+
 const ModelType& model_type(std::string_view id) {
   const auto* found =
       std::lower_bound(std::begin(types), std::end(types), id,

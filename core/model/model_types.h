@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace plimsoll::model {
@@ -97,6 +98,8 @@ struct ModelType {
   bool parallel_streams = false;
 };
 
+/// Ids of the rows that say so, joined by ", ".
+std::string types_with_adaption_prompt();
 const ModelType& model_type(std::string_view id);
 
 }  // namespace plimsoll::model

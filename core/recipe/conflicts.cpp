@@ -8,6 +8,7 @@
 #include "core/recipe/quantization_formats.h"
 #include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
+#include "core/recipe/tuner_places.h"
 
 namespace plimsoll::recipe {
 
@@ -33,6 +34,7 @@ struct Conflict {
   const char* pointer;
   bool (*clashes)(const Recipe&);
   const char* message;
+  std::string (*others)() = nullptr;  ///< of a table, behind `allowed`
   const char* allowed;
   const char* code = "conflict";
 };
@@ -57,8 +59,8 @@ constexpr Conflict conflicts[] = {
      .clashes = [](const Recipe& r) { return !can_be_trained_on(r); },
      .message = "This version of Transformers cannot train on weights in this form, not even with adapters: "
                 "they are dequantised first.",
-     .allowed = "no quantization, with model_args.dtype bfloat16; or gptq, awq, hqq, aqlm, eetq, "
-                "torchao_int8, quanto_int8; fp8 from Transformers 5.22 on"},
+     .others = trainable_formats,
+     .allowed = "no quantization, with model_args.dtype bfloat16; or "},
     {.pointer = "/quantization",
      .clashes = [](const Recipe& r) { return r.quantized() && !r.peft.on; },
      .message = "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
@@ -173,13 +175,7 @@ void check_lengths(const Request& given, const Recipe& r, Errors& errors) {
 }
 
 // Prompts and norms are trained without naming a linear.
-bool needs_targets(const Peft& peft) {
-  if (!peft.on) return false;
-  for (const char* method : {"LN_TUNING", "PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "ADAPTION_PROMPT"}) {
-    if (peft.peft_type == method) return false;
-  }
-  return true;
-}
+bool needs_targets(const Peft& peft) { return peft.on && tuner_place(peft.peft_type) == TunerPlace::linear; }
 
 // huggingface/peft src/peft/tuners/lora/model.py _prepare_adapter_config: parameters alone are enough.
 bool lacks_targets(const Peft& peft) {
@@ -202,12 +198,13 @@ void check_conflicts(const Request& given, const Recipe& recipe, const ModelTrai
       !model::model_type(traits.model_type).adaption_prompt) {
     errors.push_back({"unsupported", "/peft/peft_type",
                       "PEFT has no adaption prompt for model type \"" + traits.model_type + "\".",
-                      "llama, mistral, gpt2; or another method"});
+                      model::types_with_adaption_prompt() + "; or another method"});
   }
   check_lengths(given, recipe, errors);
   for (const Conflict& conflict : conflicts) {
     if (conflict.clashes(recipe)) {
-      errors.push_back({conflict.code, conflict.pointer, conflict.message, conflict.allowed});
+      const std::string others = conflict.others == nullptr ? "" : conflict.others();
+      errors.push_back({conflict.code, conflict.pointer, conflict.message, conflict.allowed + others});
     }
   }
 }

@@ -62,6 +62,16 @@ const QuantizationFormat* find_quantization_format(std::string_view id) {
   return nullptr;
 }
 
+std::string trainable_formats() {
+  std::string always, later;
+  for (const QuantizationFormat& format : quantization_formats()) {
+    const std::string id(format.id), from(format.trainable_from);
+    if (from == "0") always += (always.empty() ? "" : ", ") + id;
+    if (from != "0" && !from.empty()) later += "; " + id + " from Transformers " + from + " on";
+  }
+  return always + later;
+}
+
 bool can_be_trained_on(const Recipe& recipe) {
   const QuantizationFormat* format = find_quantization_format(recipe.quantization.quant_method);
   if (format == nullptr) return true;

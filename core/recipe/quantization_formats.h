@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/recipe/recipe.h"
@@ -43,6 +44,8 @@ std::span<const QuantizationFormat> quantization_formats();
 /// Null when unknown.
 const QuantizationFormat* find_quantization_format(std::string_view id);
 
+/// The formats that adapters can be trained on: "gptq, awq; fp8 from Transformers 5.22 on".
+std::string trainable_formats();
 /// False for weights on which no adapter can be trained in that version of Transformers.
 bool can_be_trained_on(const Recipe& recipe);
 

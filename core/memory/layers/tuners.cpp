@@ -54,6 +54,8 @@ void oft(double in, const Peft& p, TunerShapes& s) {
   s.frozen = 2 * triangle(block);  // two 64-bit index lists
 }
 
+constexpr Tuner beside_linears(std::string_view id) { return {.id = id, .place = recipe::tuner_place(id)}; }
+
 // What is kept is read of the methods without steps of their own in tuner_steps.cpp; the others have zeros
 // here.
 constexpr Tuner table[] = {
@@ -245,11 +247,11 @@ constexpr Tuner table[] = {
            s.trained.emplace_back(a.r * (a.in + a.out), 0);
            s.frozen = 2 * a.r * (a.in + a.out);  // two 32-bit indices an entry
          }},
-    {.id = "LN_TUNING", .place = TunerPlace::norms},
-    {.id = "PROMPT_TUNING", .place = TunerPlace::prompt},
-    {.id = "P_TUNING", .place = TunerPlace::prompt},
-    {.id = "PREFIX_TUNING", .place = TunerPlace::prefix},
-    {.id = "ADAPTION_PROMPT", .place = TunerPlace::attention},
+    beside_linears("LN_TUNING"),
+    beside_linears("PROMPT_TUNING"),
+    beside_linears("P_TUNING"),
+    beside_linears("PREFIX_TUNING"),
+    beside_linears("ADAPTION_PROMPT"),
 };
 
 }  // namespace

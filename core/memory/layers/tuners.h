@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "core/recipe/recipe.h"
+#include "core/recipe/tuner_places.h"
 
 namespace plimsoll::memory {
 
-/// Where a method acts. linear: on every target module. The others leave the linears as they are.
-enum class TunerPlace { linear, prompt, prefix, attention, norms };
+using recipe::TunerPlace;
 
 struct TunerShapes {
   std::vector<std::pair<double, double>> trained;  ///< rows, columns; columns 0: a vector
@@ -33,8 +33,8 @@ struct AdaptedLinear {
 };
 
 struct Tuner {
-  std::string_view id;  ///< PEFT's peft_type
-  TunerPlace place = TunerPlace::linear;
+  std::string_view id;                    ///< PEFT's peft_type
+  TunerPlace place = TunerPlace::linear;  ///< recipe::tuner_place
   // Kept for backward, in tensors of the adapter's type:
   double input = 0;          ///< rows x in: a copy of x in the adapter's type
   double output = 0;         ///< rows x out

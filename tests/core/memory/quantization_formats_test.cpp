@@ -52,6 +52,14 @@ TEST(QuantizationFormats, FormsThatCannotBeTrainedOnAreRefused) {
   }
 }
 
+TEST(QuantizationFormats, ARefusalNamesEveryFormThatCanBeTrainedOn) {
+  const std::string allowed = at(packed("mxfp4"), "/errors/0/allowed").get<std::string>();
+  for (const recipe::QuantizationFormat& format : recipe::quantization_formats()) {
+    const bool named = allowed.find(std::string(format.id)) != std::string::npos;
+    EXPECT_EQ(named, !format.trainable_from.empty()) << format.id;
+  }
+}
+
 // finegrained_fp8.py has had a backward since 5.22.
 TEST(QuantizationFormats, Fp8IsTrainedOnFromTheVersionThatHasABackward) {
   Json request = {{"model", "llama-2-7b-hf"},
