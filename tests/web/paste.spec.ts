@@ -244,3 +244,58 @@ test("a dropped file keeps its name; what it cannot say is listed", async ({ pag
   ]);
   expect(download.suggestedFilename()).toBe("qlora.yaml");
 });
+
+const DPO = "DPO on mistral 7b, lora r=16, rtx 4090, batch size 2, 2k context";
+
+test("the answer to typed words goes with their run: of another run nothing old is offered, but the way back", async ({
+  page,
+}) => {
+  await open(page);
+  await box(page).fill(DPO);
+  await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090");
+  const found = page.locator("plimsoll-paste .found");
+  await page.getByLabel("QLoRA, NF4", { exact: true }).check();
+  await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
+  const back = found.getByRole("button", { name: "Back to the run in these words" });
+  await expect(back).toHaveClass("quiet");
+  await expect(page.locator("plimsoll-paste")).not.toContainText("does not fit");
+  await expect(page.locator("plimsoll-paste .apply")).toHaveCount(0);
+  await back.click();
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
+  await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090");
+});
+
+test("what was typed as a file is offered again only once another run is shown, and then as the way back", async ({
+  page,
+}) => {
+  await open(page);
+  await box(page).fill(`${AXOLOTL}gradient_checkpointing: false\n`);
+  await expect(page.locator(".found")).toContainText("Axolotl");
+  const found = page.locator("plimsoll-paste .found");
+  // An answer to what the file leaves open is no other run.
+  await page.locator(".ask").getByRole("button", { name: "T4 16GB" }).click();
+  await expect(headline(page)).toContainText("T4");
+  await expect(found.getByRole("button")).toHaveCount(0);
+  await page.getByLabel("Micro-batch", { exact: true }).fill("64");
+  const back = found.getByRole("button", { name: "Back to the pasted configuration" });
+  await expect(back).toHaveClass("quiet");
+  await expect(headline(page)).toContainText("Does not fit");
+  await page.locator(".ways .apply").first().click();
+  await expect(headline(page)).toContainText(/Fits|Tight/);
+  await expect(page.getByRole("button", { name: "Use this configuration" })).toHaveCount(0);
+  await back.click();
+  await expect(page.getByLabel("Micro-batch", { exact: true })).toHaveValue("2");
+  await expect(headline(page)).toContainText("T4");
+});
+
+test("changes that get past a failure are offered once: of the run that was pasted, and not after they were applied", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, `${AXOLOTL.replace("micro_batch_size: 2", "micro_batch_size: 16")}\n${ERROR}`);
+  const way = page.locator("plimsoll-paste .way");
+  await expect(way).toBeAttached();
+  await way.getByRole("button", { name: "Apply" }).click();
+  await expect(way).toHaveCount(0);
+  await expect(page.locator("#diagnosis-title")).toBeAttached();
+});

@@ -25,6 +25,10 @@ export const isRefused = (imported: Imported | undefined): boolean =>
 export const isCardsAnswer = (found: Diagnosis | undefined, led: boolean): boolean =>
   (found?.messages.length ?? 0) === 0 && !(led && (found?.answers?.length ?? 0) > 0);
 
+/** Whether it says a run of its own, in words. */
+export const isQuestion = ({ said, messages }: Diagnosis): boolean =>
+  messages.length === 0 && said?.request["model"] !== undefined;
+
 /** Where there are no settings in the text, a line of it may be a question. */
 export async function diagnose(
   core: More,

@@ -6,13 +6,24 @@ import { html, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
+import { sameRequest } from "../link.ts";
 import { isSuperseded, loadMore } from "../more.ts";
 import { LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
 import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { area } from "./area.ts";
-import { askedOpen, askedRun, diagnose, isCardsAnswer, proven, said, TAKEN, unread } from "./asked.ts";
+import {
+  askedOpen,
+  askedRun,
+  diagnose,
+  isCardsAnswer,
+  isQuestion,
+  proven,
+  said,
+  TAKEN,
+  unread,
+} from "./asked.ts";
 import { begun, combined, pointers } from "./combined.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
@@ -20,11 +31,10 @@ import { Held } from "./held.ts";
 import { isOwnTable, linked } from "./own-text.ts";
 import { isToTell, patched } from "./patched.ts";
 import type { Used } from "./used.ts";
-import { allTogether, changedBy, DIED, isAnswered, machineOf, readRun } from "./together.ts";
+import { allTogether, changedBy, COUNT, DIED, isAnswered, isStill, machineOf, readRun } from "./together.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
-const COUNT = "/parallel/num_gpus";
 
 @customElement("plimsoll-paste")
 export class PlimsollPaste extends Held {
@@ -45,6 +55,7 @@ export class PlimsollPaste extends Held {
   /** The request that follows what is typed, as the page has it. */
   private followed: Request | undefined;
   private follows = false;
+  private becomes = false;
   private stop: () => void = () => undefined;
   private timer = 0;
   private pasted = false;
@@ -75,9 +86,11 @@ export class PlimsollPaste extends Held {
     if (!changed.has("request")) return;
     if (this.follows) this.followed = this.request;
     this.follows = false;
+    this.past ||= this.mended;
+    if (this.becomes || this.isOfText()) this.became = { request: this.request, assumed: this.assumed };
+    this.becomes = false;
     const counted = this.isCounted();
     if (this.origin) void this.writeBack();
-    this.past ||= this.mended;
     if (this.diagnosed?.ok && !this.past && (!this.whole() || counted)) {
       this.stale = counted;
       void this.explain(this.text, counted).then(() => (this.stale = false));
@@ -88,7 +101,20 @@ export class PlimsollPaste extends Held {
     window.clearTimeout(this.timer);
     this.told = "";
     this.follows = false;
+    this.becomes = false;
     this.followed = undefined;
+  }
+
+  /** Whether the page shows what the text became: what it left open may be answered since. */
+  private isOfText(): boolean {
+    const { became, imported, past, request } = this;
+    if (!became || sameRequest(became.request, request)) return became !== undefined;
+    return !past && isStill(became.request, request, imported, this.diagnosed);
+  }
+
+  /** Whether the text became a request and the page shows another one now. */
+  private isLeft(): boolean {
+    return this.became !== undefined && !this.isOfText();
   }
 
   /** Whether the run of the text is the page's, and how many cards share it is now said: before that no plan is for it. */
@@ -144,6 +170,7 @@ export class PlimsollPaste extends Held {
     this.leftOut = [];
     this.answers = [];
     this.past = false;
+    this.became = undefined;
     this.replaced = undefined;
     this.diagnosed = undefined;
     await this.updateComplete;
@@ -159,7 +186,11 @@ export class PlimsollPaste extends Held {
   }
 
   private readSoon(text: string): void {
-    if (!this.free()) this.hold();
+    if (!this.free()) {
+      this.hold();
+      this.became = undefined;
+      this.followed = undefined;
+    }
     this.text = text;
     this.texts = [text];
     this.earlier = [];
@@ -309,6 +340,7 @@ export class PlimsollPaste extends Held {
   /** The text becomes the request; one that is still being typed keeps its box. */
   private leave(used: Used): void {
     this.patches = [];
+    this.becomes = true;
     this.replaced = used.follows ? undefined : this.request;
     this.hand(used);
   }
@@ -324,9 +356,23 @@ export class PlimsollPaste extends Held {
     if (!replaced) return;
     this.origin = undefined;
     this.patches = [];
+    this.became = undefined;
     this.replaced = undefined;
     this.texts = this.earlier;
     this.hand({ request: replaced, chosen: [] });
+  }
+
+  /** Whatever was changed on the page since is gone. */
+  private back(): void {
+    const { became } = this;
+    if (!became) return;
+    this.past = false;
+    this.leave({
+      request: became.request,
+      chosen: [],
+      open: became.assumed,
+      ...machineOf(this.diagnosed),
+    });
   }
 
   private change(): void {
@@ -346,16 +392,17 @@ export class PlimsollPaste extends Held {
   }
 
   private acts(request: Request | null | undefined): TemplateResult | typeof nothing {
-    const follows = this.imported?.ok === true && this.request === this.followed;
-    return acts(
-      this.replaced !== undefined,
-      follows || !request ? undefined : this.imported?.partial === true,
-      {
-        change: () => this.change(),
-        undo: () => this.undo(),
-        use: () => request && this.use(request),
-      },
-    );
+    const left = this.isLeft();
+    const does = left
+      ? say(request ? "paste.back" : "paste.back_said")
+      : request && !this.became
+        ? say(this.imported?.partial ? "paste.add" : "paste.use")
+        : undefined;
+    return acts(this.replaced !== undefined, does, left, {
+      change: () => this.change(),
+      undo: () => this.undo(),
+      use: () => (left ? this.back() : request && this.use(request)),
+    });
   }
 
   protected override render(): TemplateResult {
@@ -363,7 +410,7 @@ export class PlimsollPaste extends Held {
     const failure = diagnosed?.ok === true;
     const config = imported && !this.isBanner() && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
-    const isRequest = this.replaced !== undefined || this.request === this.followed || this.led;
+    const isRequest = this.replaced !== undefined || this.became !== undefined || this.led;
     const asked = isRequest && isCardsAnswer(diagnosed, this.led && this.request["model"] === undefined);
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
@@ -380,8 +427,8 @@ export class PlimsollPaste extends Held {
           ? html`<p class="complaint">${say("paste.left_out", { names: this.leftOut.join(", ") })}</p>`
           : nothing}
         ${config ? findings(imported, this.acts(imported.request)) : nothing}
-        ${asked && !config && this.replaced
-          ? said(this.text, diagnosed === undefined, this.acts(undefined))
+        ${asked && !config && (this.replaced || this.isLeft())
+          ? said(this.replaced ? this.text : "", diagnosed === undefined, this.acts(undefined))
           : nothing}
         ${failure && diagnosed && !asked
           ? diagnosis(
@@ -389,12 +436,19 @@ export class PlimsollPaste extends Held {
               {
                 ofPage,
                 known: this.known && !this.past,
-                open: this.stale || unsaid(this.request, undefined, []).includes(COUNT),
+                open:
+                  this.stale ||
+                  this.past ||
+                  this.isLeft() ||
+                  unsaid(this.request, undefined, []).includes(COUNT),
               },
               {
-                // What was answered since stays; of an example's run nothing does.
+                // What was answered since stays; of the run of an example, or of another than the text says, nothing does.
                 apply: (plan) =>
-                  this.applyPlan((this.free() ? diagnosed.request : undefined) ?? this.request, plan),
+                  this.applyPlan(
+                    (this.free() || isQuestion(diagnosed) ? diagnosed.request : undefined) ?? this.request,
+                    plan,
+                  ),
                 answer: (question, choice) => this.answer(question, choice),
                 take: (request) => this.takeSaid(request, []),
               },

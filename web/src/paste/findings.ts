@@ -61,10 +61,11 @@ export function findings(imported: Imported, act: unknown): TemplateResult {
   </section>`;
 }
 
-/** What can be done with a text: take it back where it has been applied, else use it. */
+/** What can be done with a text: take it back where it has been applied, else use it; `does` says how. */
 export function acts(
   applied: boolean,
-  partial: boolean | undefined,
+  does: string | undefined,
+  quiet: boolean,
   { change, undo, use }: Record<"change" | "undo" | "use", () => unknown>,
 ): TemplateResult | typeof nothing {
   if (applied) {
@@ -73,8 +74,6 @@ export function acts(
       <button type="button" @click=${undo}>${say("paste.undo")}</button>
     </div>`;
   }
-  if (partial === undefined) return nothing;
-  return html`<button type="button" class="apply" @click=${use}>
-    ${say(partial ? "paste.add" : "paste.use")}
-  </button>`;
+  if (does === undefined) return nothing;
+  return html`<button type="button" class=${quiet ? "quiet" : "apply"} @click=${use}>${does}</button>`;
 }

@@ -7,7 +7,7 @@ import type { Diagnosis, Imported, Patched } from "./found.ts";
 
 const SHOWN = [
   ...["text", "texts", "earlier", "cards", "led", "imported", "diagnosed", "explained", "answers"],
-  ...["problem", "patches", "replaced", "origin", "past", "leftOut"],
+  ...["problem", "patches", "replaced", "origin", "became", "past", "leftOut"],
 ];
 
 export abstract class Held extends LitElement {
@@ -32,6 +32,8 @@ export abstract class Held extends LitElement {
   @state() protected replaced: Request | undefined;
   /** The texts that the request came from, the one that names its model first, and the request as it was then. */
   protected origin: { texts: string[]; request: Request | undefined } | undefined;
+  /** The request that the text became, with what it left open and was answered since; and what of it nobody has said. */
+  @state() protected became: { request: Request; assumed: string[] } | undefined;
   /** What is said of the failure is said of an earlier request. */
   @state() protected past = false;
   /** Names of files that came with the others and are not of their run. */

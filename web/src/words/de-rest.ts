@@ -301,6 +301,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "paste.unsupported": "{count} verstanden, aber nicht unterstützt",
   "paste.unknown": "{count} unbekannt",
   "paste.use": "Diese Konfiguration verwenden",
+  "paste.back": "Zurück zur eingefügten Konfiguration",
+  "paste.back_said": "Zurück zum Lauf in diesen Worten",
   "paste.add": "Zur Anfrage hinzufügen",
   "paste.keys": "Alle {count} Schlüssel",
   "paste.key": "Schlüssel",

@@ -194,6 +194,8 @@ export const EN_REST = {
   "paste.unsupported": "{count} understood but not supported",
   "paste.unknown": "{count} unknown",
   "paste.use": "Use this configuration",
+  "paste.back": "Back to the pasted configuration",
+  "paste.back_said": "Back to the run in these words",
   "paste.add": "Add this to the request",
   "paste.keys": "All {count} keys",
   "paste.key": "Key",
