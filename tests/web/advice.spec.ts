@@ -1,6 +1,6 @@
 // Plans are applied and undone, a request is compared with another, the map tries a cell.
 import { encode } from "../../web/src/link.ts";
-import { expect, figure, gibOf, headline, open, RUN, showTab, test } from "./page.ts";
+import { expect, figure, gibOf, headline, open, paste, RUN, showTab, test } from "./page.ts";
 
 const TOO_LARGE = {
   model: "mistral-7b-v0.3",
@@ -250,4 +250,12 @@ test("a plan needs as much in the list as on the card, also where a paged optimi
     (await page.locator(".plan").first().locator("p > b").textContent()) ?? "",
   );
   expect(Math.abs(inList - onCard)).toBeLessThanOrEqual(0.051);
+});
+
+test("while a question is open, the plans are for the size of the card that is named", async ({ page }) => {
+  await open(page);
+  await paste(page, "full finetune gemma 3 12b on 4 H100, sequence length 8192, deepspeed zero 3");
+  await expect(page.locator("#plan-tier")).toHaveValue("80");
+  await open(page, encode({ model: "Qwen/Qwen3-14B", hardware: { gpu: "rtx-5090" } }));
+  await expect(page.locator("#plan-tier")).toHaveValue("32");
 });

@@ -173,13 +173,23 @@ function otherWays(list: Elsewhere[], open: boolean, actions: Actions): Template
   </details>`;
 }
 
+/** The size of the card that is named, or the one nearest to it, while a question is open and no plan is for the card itself. */
+function named({ core, request }: View, { tiers }: Advice): Advice["tiers"][number] | undefined {
+  const gib = core.gpus.find(({ id }) => id === get(request, "/hardware/gpu"))?.tier_gib;
+  if (gib === undefined) return undefined;
+  const off = (tier: { gib: number }) => Math.abs(tier.gib - gib);
+  return [...tiers].sort((one, other) => off(one) - off(other))[0];
+}
+
 /** The size whose plans are shown: the one asked for, or that of the chosen GPU, or the largest that needs a plan. */
 function target(view: View, advice: Advice): (Target & { name: string; gib?: number }) | undefined {
   const wanted = view.planTier;
   const chosen = advice.gpu;
   if (wanted === undefined && chosen) return chosen;
   const tier =
-    advice.tiers.find((each) => each.gib === wanted) ?? advice.tiers.find((each) => each.verdict !== "fits");
+    advice.tiers.find((each) => each.gib === wanted) ??
+    named(view, advice) ??
+    advice.tiers.find((each) => each.verdict !== "fits");
   return tier ? { ...tier, name: sizeName(tier.gib) } : undefined;
 }
 
