@@ -4,7 +4,7 @@ import type { Core } from "../../web/src/core.ts";
 import { CORE, DE, formula } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
-import { expect, figure, headline, open, RUN, test, unfold, wholeAnswer } from "./page.ts";
+import { expect, figure, headline, open, paste, RUN, test, unfold, wholeAnswer } from "./page.ts";
 
 const EN = { ...FIRST, ...EN_REST };
 
@@ -170,4 +170,19 @@ test("the theme is chosen, worn and kept", async ({ page }) => {
   await page.reload();
   await expect(headline(page)).toBeVisible();
   expect(await background()).not.toBe(light);
+});
+
+test("with the language, the box and what is read aloud change at once", async ({ page }) => {
+  await open(page);
+  await paste(page, "base_model: mistralai/Mistral-7B-v0.1\nadapter: lora\nlora_r: 32\nsequence_len: 2048\n");
+  const chip = page.locator("plimsoll-paste .found");
+  await expect(chip).toContainText("4 keys");
+  await expect(page.locator("p.visually-hidden[role=status]")).toHaveText(/^Needs/);
+  await page.getByLabel("Language").selectOption("de");
+  await expect(chip).toContainText("4 Schlüssel");
+  await expect(chip).toContainText("verwendet");
+  await expect(page.locator("p.visually-hidden[role=status]")).toHaveText(/^Braucht/);
+  await chip.getByRole("button", { name: "ändern" }).click();
+  await page.getByLabel("Sprache").selectOption("en");
+  await expect(page.locator("#paste-help")).toContainText("Read here and sent nowhere");
 });

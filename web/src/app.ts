@@ -256,6 +256,7 @@ export class PlimsollApp extends Asking implements Actions {
       remember(id, LANGUAGE_KEY);
       this.view.rest?.frame();
       this.view = { ...this.view };
+      this.announceSoon();
     });
   }
 

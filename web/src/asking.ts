@@ -184,7 +184,7 @@ export abstract class Asking extends LitElement {
     return this.view?.report?.gpu ? advice : { ...advice, gpu: null };
   }
 
-  private announceSoon(): void {
+  protected announceSoon(): void {
     window.clearTimeout(this.announceTimer);
     this.announceTimer = window.setTimeout(() => {
       const { report, errors } = this.view ?? {};

@@ -2,6 +2,7 @@
 // the site is built, so that the opening case is there before any script is.
 import { html, nothing, type TemplateResult } from "lit";
 import { form } from "./form.ts";
+import { unit } from "./format.ts";
 import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
 import type { UseEvent } from "./paste/used.ts";
@@ -46,6 +47,7 @@ export function page(
           .assumed=${view.assumed}
           .known=${report?.gpu != null}
           .place=${view.pasted}
+          .spoken=${`${language()} ${unit()}`}
           .mended=${view.undo !== undefined && view.chosen.length === 0}
           @use=${(event: UseEvent) => actions.replace(event.detail)}
         ></plimsoll-paste>

@@ -47,6 +47,8 @@ export class PlimsollPaste extends Held {
   @property({ attribute: false }) known = false;
   /** Whether a plan has been applied to it: what died was another run. */
   @property({ attribute: false }) mended = false;
+  /** Language and unit that its words and sizes are in: with another, all of it is drawn anew. */
+  @property({ attribute: false }) spoken = "";
   private taking: Promise<void> = Promise.resolve();
   /** What is said of the failure was said before the number of its cards was known. */
   @state() private stale = false;

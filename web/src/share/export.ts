@@ -24,6 +24,8 @@ const CLOSE = 0.01;
 @customElement("plimsoll-export")
 export class PlimsollExport extends LitElement {
   @property({ attribute: false }) request: Request = {};
+  /** Language and unit that its words and sizes are in: with another, all of it is drawn anew. */
+  @property({ attribute: false }) spoken = "";
   @state() private formats: Format[] = [];
   @state() private chosen = "axolotl";
   @state() private exported: Exported | undefined;
