@@ -4,7 +4,7 @@ import type { Core } from "../../web/src/core.ts";
 import { CORE, DE, formula } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
-import { expect, figure, headline, open, paste, RUN, test, unfold, wholeAnswer } from "./page.ts";
+import { expect, figure, headline, open, paste, RUN, showTab, test, unfold, wholeAnswer } from "./page.ts";
 
 const EN = { ...FIRST, ...EN_REST };
 
@@ -185,4 +185,22 @@ test("with the language, the box and what is read aloud change at once", async (
   await chip.getByRole("button", { name: "ändern" }).click();
   await page.getByLabel("Sprache").selectOption("en");
   await expect(page.locator("#paste-help")).toContainText("Read here and sent nowhere");
+});
+
+test("in German no figure of a table or a chip keeps an English mark or unit", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Language").selectOption("de");
+  await paste(
+    page,
+    "GRPO with vLLM colocate on Llama-3.1-8B, LoRA, H100 80GB, 8 generations, prompt 512, completion 512",
+  );
+  await expect(page.locator(".assumed")).toContainText("0,3");
+  await wholeAnswer(page);
+  for (const tab of ["breakdown", "timeline"]) {
+    await showTab(page, tab);
+    const panel = page.locator(`#panel-${tab}`);
+    await expect(panel).toContainText(/<\s0,01/);
+    await expect(panel.locator("td, dd").filter({ hasText: /^\s*<?\s*\d+\.\d+/ })).toHaveCount(0);
+    await expect(panel.getByText(/\d\sbytes/)).toHaveCount(0);
+  }
 });

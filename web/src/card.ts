@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf, otherWays } from "./advice/fixes.ts";
 import type { GpuPreset, Json, Report, Request } from "./contract.ts";
-import { count, size, sizeWords } from "./format.ts";
+import { count, size, sizeWords, withOwnMarks } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import {
@@ -264,6 +264,7 @@ function said(pointer: string, value: Json | undefined, { core }: View): string 
   const stack = pointer === "/stack" ? core.stacks.find(({ id }) => id === value) : undefined;
   if (stack) return stack.name;
   if (typeof value === "boolean") return say(value ? "chip.on" : "form.off");
+  if (typeof value === "number") return withOwnMarks(`${value}`);
   return Array.isArray(value) ? value.map(plain).join(", ") : plain(value ?? "");
 }
 

@@ -22,11 +22,11 @@ export function measureIn(next: Unit): void {
   ({ large, small, smallName } = UNITS[next]);
 }
 
-const ENGLISH = { thousands: ",", decimal: "." };
+const ENGLISH = { thousands: ",", decimal: ".", bytes: "bytes", days: "days" };
 export type Marks = typeof ENGLISH;
 
 let marks = ENGLISH;
-/** What stands between thousands, and before tenths. */
+/** What stands between thousands, and before tenths; and the units that have words. */
 export function markBy(own = ENGLISH): void {
   marks = own;
 }
@@ -69,13 +69,13 @@ export function sizeWords(bytes: number): string {
 
 /** "12.34", or "< 0.01" where that would be a zero: a column of a table. */
 export const sizeExact = (bytes: number) =>
-  bytes > 0 && units(bytes) < 0.005 ? "<\u00a00.01" : two(units(bytes));
+  bytes > 0 && units(bytes) < 0.005 ? `<\u00a0${two(0.01)}` : two(units(bytes));
 
 /** "12.34 GiB", "26.0 MiB", "512 bytes": a figure by itself. */
 export function size(bytes: number): string {
   if (bytes >= large || bytes === 0) return `${sizeExact(bytes)}\u00a0${chosen}`;
   if (bytes >= small / 10) return `${one(bytes / small)}\u00a0${smallName}`;
-  return `${whole(bytes)}\u00a0bytes`;
+  return `${whole(bytes)}\u00a0${marks.bytes}`;
 }
 
 /** "24 GiB": a size that cards come in. */
@@ -92,7 +92,7 @@ export function parameters(value: number): string {
 /** "41 %", "0.4 %". */
 export function share(part: number, of: number): string {
   const percent = of > 0 ? (100 * part) / of : 0;
-  if (percent > 0 && percent < 0.1) return "<\u00a00.1\u00a0%";
+  if (percent > 0 && percent < 0.1) return `<\u00a0${one(0.1)}\u00a0%`;
   return percent >= 10 ? `${Math.round(percent)}\u00a0%` : `${one(percent)}\u00a0%`;
 }
 
@@ -108,7 +108,7 @@ export const seconds = (value: number) =>
 /** Hours as people say them: "25 min", "18.4 h", "7.0 days". */
 export function duration(hours: number): string {
   if (hours < 1) return `${whole(Math.max(1, Math.round(hours * 60)))}\u00a0min`;
-  return hours < 72 ? `${one(hours)}\u00a0h` : `${one(hours / 24)}\u00a0days`;
+  return hours < 72 ? `${one(hours)}\u00a0h` : `${one(hours / 24)}\u00a0${marks.days}`;
 }
 
 export const dollars = (value: number) => `$${value < 100 ? two(value) : whole(value)}`;

@@ -28,7 +28,7 @@ export const LANGUAGES: Record<string, { name: string; marks?: Marks; load: () =
   en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
   de: {
     name: "Deutsch",
-    marks: { thousands: "\u202f", decimal: "," },
+    marks: { thousands: "\u202f", decimal: ",", bytes: "Byte", days: "Tage" },
     load: () =>
       import("./de.ts").then(({ DE, ERRORS, CORE, formula }) => ({
         words: DE,
