@@ -1,5 +1,6 @@
 // What leaves the page: tables, pictures, code.
 import { readFile } from "node:fs/promises";
+import { encode } from "../../web/src/link.ts";
 import { expect, headline, open, RUN, showTab, test, unfold, UNKNOWN_MODEL } from "./page.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
@@ -160,3 +161,53 @@ test("a file whose tool has other defaults says what the run needs from it", asy
   await page.locator("#export-format").selectOption("trl-python");
   await expect(page.locator(".export pre")).toContainText("dtype=torch.float32");
 });
+
+for (const [what, locale, request] of [
+  ["of one card that is too small", "en", { hardware: { gpu: "rtx-4090" } }],
+  [
+    "of eight cards",
+    "en",
+    { hardware: { gpu: "rtx-pro-6000-ws" }, parallel: { num_gpus: 8, strategy: "ddp" } },
+  ],
+  ["in German", "de", { hardware: { gpu: "rtx-3060-12" }, parallel: { num_gpus: 8, strategy: "fsdp" } }],
+] as const) {
+  test(`no word of the picture leaves it, ${what}, and the task is in it`, async ({ page }) => {
+    const training = { per_device_train_batch_size: 64, max_length: 2048 };
+    await open(
+      page,
+      encode({ model: "mistral-7b-v0.3", task: "dpo", peft: { r: 16 }, training, ...request }),
+    );
+    if (locale !== "en") await page.getByLabel("Language").selectOption(locale);
+    await showTab(page, "share");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: /(card|Karte).*, SVG/ }).click(),
+    ]);
+    const svg = await readFile(await download.path(), "utf8");
+    expect(svg).toContain("DPO, ");
+    const boxes = await page.evaluate((svg) => {
+      const host = document.createElement("div");
+      host.append(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
+      document.body.append(host);
+      return [...host.querySelectorAll("text")].map((text) => {
+        const { x, y, width, height } = text.getBBox();
+        return { text: text.textContent, x, y, right: x + width, bottom: y + height };
+      });
+    }, svg);
+    expect(boxes.filter(({ x, right }) => x < 12 || right > 628)).toEqual([]);
+    // Nor does one lie on another.
+    const over = boxes.flatMap((one, index) =>
+      boxes
+        .slice(index + 1)
+        .filter(
+          (other) =>
+            one.x < other.right &&
+            other.x < one.right &&
+            other.y < one.bottom - 4 &&
+            one.y < other.bottom - 4,
+        )
+        .map((other) => [one.text, other.text]),
+    );
+    expect(over).toEqual([]);
+  });
+}

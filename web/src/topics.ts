@@ -7,6 +7,7 @@ import type { Request } from "./contract.ts";
 import { STRATEGY, type Field } from "./fields.ts";
 import { field } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
+import { TASKS } from "./share/describe.ts";
 import { stated, topic } from "./topic.ts";
 import type { Actions, View } from "./view.ts";
 import { say, type Word } from "./words/say.ts";
@@ -52,17 +53,6 @@ const choice = (
   ...(when ? { when } : {}),
 });
 
-const TASKS = {
-  sft: "SFT",
-  dpo: "DPO",
-  orpo: "ORPO",
-  kto: "KTO",
-  cpo: "CPO",
-  simpo: "SimPO",
-  grpo: "GRPO",
-  rloo: "RLOO",
-  ppo: "PPO",
-};
 const PLACES = { none: "GPU", cpu: "CPU", nvme: "NVMe" };
 
 export const LATER_TOPICS = {

@@ -5,6 +5,19 @@ import type { Json, Report, Request } from "../contract.ts";
 import { get, isObject } from "../pointer.ts";
 import { say } from "../words/say.ts";
 
+/** Names that are not their ids in capitals are written so by their authors. */
+export const TASKS: Record<string, string> = {
+  sft: "SFT",
+  dpo: "DPO",
+  orpo: "ORPO",
+  kto: "KTO",
+  cpo: "CPO",
+  simpo: "SimPO",
+  grpo: "GRPO",
+  rloo: "RLOO",
+  ppo: "PPO",
+};
+
 const text = (value: Json | undefined) => (typeof value === "string" ? value : JSON.stringify(value));
 
 function modelName(request: Request): string {
@@ -21,11 +34,13 @@ export function setting(report: Report, request: Request, pointer: string): Json
 export function describe(report: Report, request: Request): { model: string; batch: string } {
   const rank = setting(report, request, "/peft/r");
   const quantized = isObject(get(request, "/quantization"));
+  const task = get(request, "/task");
+  const of = typeof task === "string" && task !== "sft" ? `${TASKS[task] ?? task}, ` : "";
   const method = isObject(get(request, "/peft"))
     ? say(quantized ? "card.qlora" : "card.lora", { rank: text(rank) ?? "?" })
     : say("card.full");
   return {
-    model: say("card.model", { model: modelName(request), method }),
+    model: say("card.model", { model: modelName(request), method: `${of}${method}` }),
     batch: say("card.batch", {
       batch: text(setting(report, request, "/training/per_device_train_batch_size")) ?? "?",
       length: text(setting(report, request, "/training/max_length")) ?? "?",

@@ -20,6 +20,26 @@ const escapeXml = (text: string) =>
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
+/** Of a letter, in units of its size: they cannot be measured here, so each is taken for a wide one. */
+const LETTER = 0.56;
+const fontSize = (text: string, most: number, width: number) =>
+  round(Math.min(most, width / (LETTER * Math.max(1, text.length))));
+
+/** A headline in one line, or in two about as long. */
+function headlines(words: string, ink: string, width: number): string {
+  const spaces = [...words.matchAll(/ /g)].map(({ index }) => index);
+  const off = (at: number) => Math.abs(at - words.length / 2);
+  const [middle] = fontSize(words, 20, width) < 20 ? spaces.sort((one, other) => off(one) - off(other)) : [];
+  const lines = middle === undefined ? [words] : [words.slice(0, middle), words.slice(middle + 1)];
+  const size = Math.min(...lines.map((line) => fontSize(line, lines.length > 1 ? 18 : 20, width)));
+  return lines
+    .map((line, index) => {
+      const y = (lines.length > 1 ? 28 : 36) + 22 * index;
+      return `<text x="20" y="${y}" font-size="${size}" font-weight="600" fill="${ink}">${escapeXml(line)}</text>`;
+    })
+    .join("");
+}
+
 /** 640 x 212 units. */
 export function svgCard(report: Report, request: Request): string {
   const { peak } = report.memory;
@@ -49,16 +69,26 @@ export function svgCard(report: Report, request: Request): string {
         : `<rect x="${round(from)}" y="158" width="10" height="10" rx="2" fill="${paint(each.id).light}"/>` +
             `<text x="${round(from + 15)}" y="167" font-size="12" fill="#51606d">${escapeXml(text)}</text>`;
     });
-  const words = gpu ? `${VERDICTS[gpu.verdict].sign} ${headline(report)}` : headline(report);
+  const title = headline(report, request);
+  const head = headlines(
+    gpu ? `${VERDICTS[gpu.verdict].sign} ${title}` : title,
+    INK[gpu?.verdict ?? "none"],
+    width,
+  );
+  const what = `${model}; ${batch}`;
+  const below = head.split("<text").length > 2 ? 70 : 60;
+  const usable = gpu ? say("card.usable", { usable: sizeWords(gpu.usable) }) : "";
+  // Beside the line, on the side that has the room.
+  const before = line - left > 7 * usable.length;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 212" width="640" height="212" role="img" aria-label="${escapeXml(headline(report))}" ${FONT}>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 212" width="640" height="212" role="img" aria-label="${escapeXml(title)}" ${FONT}>`,
     `<rect x="0.5" y="0.5" width="639" height="211" rx="8" fill="#ffffff" stroke="#d3dade"/>`,
-    `<text x="20" y="36" font-size="20" font-weight="600" fill="${INK[gpu?.verdict ?? "none"]}">${escapeXml(words)}</text>`,
-    `<text x="20" y="60" font-size="14" fill="#51606d">${escapeXml(`${model}; ${batch}`)}</text>`,
+    head,
+    `<text x="20" y="${below}" font-size="${fontSize(what, 14, width)}" fill="#51606d">${escapeXml(what)}</text>`,
     ...bars,
     gpu
       ? `<path d="M${round(line)} ${top - 12}v${height + 24}" stroke="#16202a" stroke-width="2"/>` +
-        `<text x="${round(line - 6)}" y="${top - 6}" font-size="12" text-anchor="end" fill="#16202a">${escapeXml(say("card.usable", { usable: sizeWords(gpu.usable) }))}</text>`
+        `<text x="${round(line + (before ? -6 : 6))}" y="${top - 6}" font-size="12" text-anchor="${before ? "end" : "start"}" fill="#16202a">${escapeXml(usable)}</text>`
       : "",
     `<path d="M${round(left + place(peak.low))} 130v8m0 -4H${round(left + place(peak.high))}m0 -4v8" stroke="#16202a" fill="none"/>`,
     ...legend,
