@@ -1,6 +1,6 @@
 // What somebody does who has never seen the page: each test is a place where such a person had to stop and think.
 import type { Page } from "@playwright/test";
-import { box, choose, expect, headline, open, paste, test, unfold } from "./page.ts";
+import { box, choose, expect, headline, open, paste, test, unfold, wholeAnswer } from "./page.ts";
 
 /** Of a QLoRA run, and of nothing else that a request says. */
 const TRACEBACK = `Traceback (most recent call last):
@@ -375,4 +375,16 @@ torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. G
   );
   await page.locator(".ask").getByRole("button", { name: "1,024" }).click();
   await expect(headline(page)).toContainText("Does not fit the A100");
+});
+
+test("the row of the chosen card's size has the figures of that card, and its name", async ({ page }) => {
+  await open(page);
+  await paste(page, "LoRA of Mistral-7B-v0.1 on a 4090 at 8192 tokens, batch size 8");
+  await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090");
+  await wholeAnswer(page);
+  await page.locator("#tab-gpus").click();
+  const row = page.locator(".tiers .mine");
+  await expect(row).toContainText("GeForce RTX 4090 24GB");
+  const over = /([\d.]+)\sGiB too much/.exec(await headline(page).innerText())?.[1] ?? "?";
+  await expect(row).toContainText(`${over} over`);
 });

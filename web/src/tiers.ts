@@ -26,20 +26,24 @@ function nearTheEdge(tiers: Tier[], chosen: string | undefined): Tier[] {
 }
 
 function row(tier: Tier, components: Component[], view: View, actions: Actions): TemplateResult {
-  const chosen = view.report?.gpu?.id;
+  const { id: chosen, ...own } = view.report?.gpu ?? { id: undefined, name: "" };
   const id = `tier-${tier.gib}`;
   const names = tier.gpus.map((each) => {
     const gpu = view.core.gpus.find((one) => one.id === each);
     return gpu ? `${gpu.name} ${sizeShort(gpu.usable_bytes)}` : each;
   });
-  const place = (bytes: number) => (LINE_AT * bytes) / Math.max(1, tier.usable);
   const mine = chosen !== undefined && tier.gpus.includes(chosen);
-  const over = tier.headroom < 0;
+  // Of its own size the chosen card may have more than the others.
+  const { usable, headroom, verdict } = mine ? { ...tier, ...own } : tier;
+  const place = (bytes: number) => (LINE_AT * bytes) / Math.max(1, usable);
+  const over = headroom < 0;
   return html`
-    <tr data-verdict=${tier.verdict} class=${mine ? "mine" : ""}>
+    <tr data-verdict=${verdict} class=${mine ? "mine" : ""}>
       <th scope="row">
         ${opener(id, html`${tier.gib} GiB`, view, actions)}
-        ${mine ? html`<span class="visually-hidden">${say("tiers.chosen")}</span>` : nothing}
+        ${mine
+          ? html`<small>${own.name}</small> <span class="visually-hidden">${say("tiers.chosen")}</span>`
+          : nothing}
       </th>
       <td class="bar">
         <svg width="100%" height="22" aria-hidden="true">
@@ -49,11 +53,11 @@ function row(tier: Tier, components: Component[], view: View, actions: Actions):
           <line class="load-line" x1="${LINE_AT}%" x2="${LINE_AT}%" y1="0" y2="22" />
         </svg>
       </td>
-      <td class="number">${sizeShort(tier.usable)}</td>
+      <td class="number">${sizeShort(usable)}</td>
       <td class="outcome">
-        <span class="sign" aria-hidden="true">${VERDICTS[tier.verdict].sign}</span>
-        ${VERDICTS[tier.verdict].word}<span class="by"
-          >, ${say(over ? "tiers.over" : "tiers.spare", { size: sizeShort(Math.abs(tier.headroom)) })}</span
+        <span class="sign" aria-hidden="true">${VERDICTS[verdict].sign}</span>
+        ${VERDICTS[verdict].word}<span class="by"
+          >, ${say(over ? "tiers.over" : "tiers.spare", { size: sizeShort(Math.abs(headroom)) })}</span
         >
       </td>
     </tr>
