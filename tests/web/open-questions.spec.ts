@@ -1,6 +1,6 @@
 // What nobody has said is asked, and a figure that may still change is marked as one.
 import { encode } from "../../web/src/link.ts";
-import { choose, expect, headline, open, paste, RUN, showTab, test, wholeAnswer } from "./page.ts";
+import { choose, expect, headline, open, paste, RUN, showTab, test, wholeAnswer, wholeCard } from "./page.ts";
 
 const method = { hasText: "Which method?" };
 
@@ -99,3 +99,21 @@ for (const locale of ["en", "de"]) {
     }
   });
 }
+
+test("the cheapest machine of the card is the one that leads the list of costs, whatever is locked", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, "QLoRA of Llama 3.1 8B on an A100 80GB at 8192 tokens, batch size 4");
+  await expect(headline(page)).toContainText("A100");
+  for (const locks of [0, 1]) {
+    if (locks > 0) await page.getByRole("button", { name: "Plans leave this as it is: Micro-batch" }).click();
+    await wholeCard(page);
+    const chip = page.locator(".limits:not(.stale) button", { hasText: "Cheapest: " });
+    const price = /\$[\d.,]+/.exec(await chip.innerText())?.[0] ?? "?";
+    await showTab(page, "cost");
+    const lead = page.locator(".rents li").first();
+    await expect(lead).toContainText("Cheapest that works");
+    await expect(lead).toContainText(price);
+  }
+});

@@ -300,13 +300,12 @@ function host(
   </button>`;
 }
 
-/** The cheapest machine that the run fits as it is, or with one change. */
+/** The cheapest machine that the run fits as it is, or with one change: the one that leads the list of the costs. */
 function cheapest(view: View, actions: Actions): TemplateResult | typeof nothing {
-  const found = view.advice?.rent;
-  const row = found?.unchanged ?? found?.cheapest;
+  const row = view.advice?.rent?.cheapest;
   if (!row) return nothing;
   return html`<button type="button" @click=${() => actions.chooseTab("cost")}>
-    ${say("chip.cheapest", {
+    ${say(row.fix === "" ? "chip.cheapest" : "chip.cheapest_fix", {
       machine: `${row.gpus > 1 ? `${row.gpus} × ` : ""}${row.name} (${row.provider_name})`,
       price: cost(row),
     })}

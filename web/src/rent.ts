@@ -12,6 +12,10 @@ import { say } from "./words/say.ts";
 type Answer = "cheapest" | "unchanged" | "fastest" | "undated";
 const ANSWERS: Answer[] = ["cheapest", "unchanged", "fastest", "undated"];
 
+const isUndated = (row: RentRow) => row.date === "undated";
+const isBelow = (row: RentRow, other: RentRow | null) =>
+  other !== null && row.usd_per_1000_steps < other.usd_per_1000_steps;
+
 /** "8 × H100 SXM 80GB" */
 const cards = ({ gpus, name }: RentRow) => `${gpus > 1 ? `${gpus} × ` : ""}${name}`;
 
@@ -39,8 +43,9 @@ function line(answers: Answer[], row: RentRow, view: View, actions: Actions): Te
   return html`<li>
     <b>${answers.map((answer) => say(`rent.${answer}`)).join(", ")}</b>: ${cards(row)}
     <small>(${machine})</small>, ${takes}, <b>${cost(row)}</b>
-    <small title=${row.source}>(${row.date === "undated" ? say("rent.no_date") : row.date})</small
-    >${row.title === "" ? nothing : html`, ${row.title}`}${batchOn(row, view)}
+    <small title=${row.source}>(${isUndated(row) ? say("rent.no_date") : row.date})</small>${row.title === ""
+      ? nothing
+      : html`, ${row.title}`}${batchOn(row, view)}
     <button
       type="button"
       aria-label=${`${say("rent.take")}: ${machine}`}
@@ -56,12 +61,15 @@ export function rent(view: View, _report: unknown, actions: Actions): TemplateRe
   if (!found) return nothing;
   // One machine may be the answer to several of the questions.
   const rows = new Map<string, { row: RentRow; answers: Answer[] }>();
-  for (const answer of ANSWERS) {
-    const row = found[answer];
+  for (const asked of ANSWERS) {
+    const row = found[asked];
     if (!row) continue;
+    // What may be of any year is not called cheaper than the cheapest.
+    const perhaps = asked === "unchanged" && isUndated(row) && isBelow(row, found.cheapest);
+    const answer = perhaps ? "undated" : asked;
     const key = [row.provider, row.instance, row.gpus, row.fix, row.strategy].join(" ");
     const known = rows.get(key);
-    if (known) known.answers.push(answer);
+    if (known) known.answers = [...new Set([...known.answers, answer])];
     else rows.set(key, { row, answers: [answer] });
   }
   if (rows.size === 0) {

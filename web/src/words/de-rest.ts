@@ -57,6 +57,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "chip.batch": "Micro-Batch bis {value}",
   "chip.on": "an",
   "chip.cheapest": "Am günstigsten: {machine}, {price}",
+  "chip.cheapest_fix": "Am günstigsten: {machine}, {price}, mit einer Abhilfe",
   "chip.prepared": "prepare_model_for_kbit_training schaltet es ein, bis Sie es abschalten.",
   "chip.one_gpu": "Niemand hat gesagt, wie viele: eine, bis es jemand sagt.",
   "chip.neutral": "Niemand hat es gesagt: das kleinste, bis es jemand sagt.",

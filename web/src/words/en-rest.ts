@@ -361,6 +361,7 @@ export const EN_REST = {
   "ask.taken": "(until you say: {value})",
   "chip.on": "on",
   "chip.cheapest": "Cheapest: {machine}, {price}",
+  "chip.cheapest_fix": "Cheapest: {machine}, {price}, with a fix",
   "chip.one_gpu": "Nobody has said how many: one, until you do.",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.prepared": "prepare_model_for_kbit_training turns it on, unless you turn it off.",
