@@ -120,7 +120,7 @@ bool trains_some_layers(const recipe::Recipe& r) {
 // The network as this recipe trains it: its head, its new blocks, and which layers learn.
 model::Architecture trained_network(model::Architecture network, const recipe::Recipe& r) {
   const recipe::Task& task = recipe::task_of(r);
-  const bool value_head = task.preference && r.model_args.value_head;
+  const bool value_head = !task.vocabulary && task.preference && r.model_args.value_head;
   if (!task.vocabulary && !value_head) {
     const uint64_t labels = task.preference ? 1 : r.model_args.num_labels;
     network = model::with_classification_head(std::move(network), labels);
