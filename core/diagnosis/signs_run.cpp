@@ -8,12 +8,13 @@ namespace plimsoll::diagnosis {
 namespace {
 
 void read_task(const recipe::Task& task, Signs& out) {
-  add(out, task.preference && task.reference, Sign::pairs,
-      task.unpaired ? "The task runs answers, those of its KL term besides, and a reference."
-                    : "The task runs chosen and rejected answers, and a reference.");
+  add(out, task.preference && task.vocabulary, Sign::pairs,
+      task.unpaired    ? "The task runs answers, those of its KL term besides, and a reference."
+      : task.reference ? "The task runs chosen and rejected answers, and a reference."
+                       : "The task runs chosen and rejected answers.");
   add(out, task.value_model, Sign::four_models,
       "PPO holds a policy, a reference, a reward model and a critic.");
-  add(out, task.rows > 1 && !task.reference, Sign::two_sequences, "The task runs two sequences an example.");
+  add(out, task.rows > 1 && !task.vocabulary, Sign::two_sequences, "The task runs two sequences an example.");
   add(out, task.online, Sign::generates_rollouts, "The run generates its own samples.");
 }
 
