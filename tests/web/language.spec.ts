@@ -39,7 +39,7 @@ test("German writes its figures with a comma before the tenths", async ({ page }
   await open(page, RUN);
   await page.getByLabel("Language").selectOption("de");
   await expect(page.locator(".sum")).toContainText(/Braucht \d+,\d von \d+,\d/);
-  await expect(page.locator("plimsoll-app .figures dd").first()).toHaveText(/\d,\d\d.GiB/);
+  await expect(page.locator("#panel-breakdown .figures dd").first()).toHaveText(/\d,\d\d.GiB/);
   await expect(page.locator(".breakdown dd.formula").first()).toContainText(
     /\d\u202f\d{3}\u202f\d{3} Parameter/,
   );

@@ -26,7 +26,7 @@ function nearTheEdge(tiers: Tier[], chosen: string | undefined): Tier[] {
 }
 
 function row(tier: Tier, components: Component[], view: View, actions: Actions): TemplateResult {
-  const { id: chosen, ...own } = view.report?.gpu ?? { id: undefined, name: "" };
+  const { id: chosen, ...own } = view.report?.gpu ?? { id: undefined };
   const id = `tier-${tier.gib}`;
   const names = tier.gpus.map((each) => {
     const gpu = view.core.gpus.find((one) => one.id === each);
@@ -41,9 +41,7 @@ function row(tier: Tier, components: Component[], view: View, actions: Actions):
     <tr data-verdict=${verdict} class=${mine ? "mine" : ""}>
       <th scope="row">
         ${opener(id, html`${tier.gib} GiB`, view, actions)}
-        ${mine
-          ? html`<small>${own.name}</small> <span class="visually-hidden">${say("tiers.chosen")}</span>`
-          : nothing}
+        ${mine ? html`<span class="visually-hidden">${say("tiers.chosen")}</span>` : nothing}
       </th>
       <td class="bar">
         <svg width="100%" height="22" aria-hidden="true">
@@ -74,7 +72,7 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
       <h3 id="tiers-title">${say("tiers.title")}</h3>
       <table class="tiers">
         <caption class="caption">
-          ${say("tiers.caption")}
+          ${say("tiers.caption")} ${report.gpu ? say("tiers.mine", { gpu: report.gpu.name }) : nothing}
         </caption>
         <thead>
           <tr>

@@ -98,6 +98,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "tiers.title": "Auf jeder Größe von GPU",
   "tiers.caption":
     "Derselbe Lauf auf jeder Größe, so gezeichnet, dass alle nutzbaren Grenzen eine Linie sind. Ein Balken darüber passt nur, wenn PyTorch genug Ungenutztes zurückgeben kann; die Zahlen rechnen das ein.",
+  "tiers.mine": "Die fette Zeile ist die der {gpu} selbst.",
   "tiers.chosen": "(die Größe der gewählten GPU)",
   "tiers.size": "Größe",
   "tiers.load": "Belegung",

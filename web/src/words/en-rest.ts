@@ -3,6 +3,7 @@ export const EN_REST = {
   "tiers.title": "On every size of GPU",
   "tiers.caption":
     "The same run on each size, drawn so that all usable limits are one line. A bar that crosses it fits only if PyTorch can give back enough of what it holds unused; the figures count that.",
+  "tiers.mine": "The bold row is that of the {gpu} itself.",
   "tiers.chosen": "(the chosen GPU's size)",
   "tiers.size": "Size",
   "tiers.load": "Load",
