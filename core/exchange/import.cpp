@@ -31,7 +31,8 @@ bool is_active(const Node& node) {
   if (node.is_map()) return !node.members.empty();
   if (node.is_list()) return !node.items.empty();
   if (node.opaque) return true;
-  if (node.value.is_null() || node.value == Json(false) || node.value == Json(0)) return false;
+  if (node.value.is_boolean()) return node.value.get<bool>();  // a bare flag is on, and has no text
+  if (node.value.is_null() || node.value == Json(0)) return false;
   return node.raw != "none" && node.raw != "None" && node.raw != "no" && node.raw != "" && node.raw != "1" &&
          node.raw != "false" && node.raw != "False" && node.raw != "auto";
 }

@@ -1,7 +1,11 @@
 // Scripts of the shell, followed as bash does: what stands behind "train" is what bash 5.2 gives it, but where a value is
 // not known here, a paste lost its backslashes, or a command is passed over.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/exchange/import.h"
 #include "core/exchange/shell/follow.h"
 
 namespace plimsoll::exchange::shell {
@@ -167,6 +171,29 @@ TEST(FollowedShell, WhatIsMeantToHurtEnds) {
                                     std::string("!"),
                                     std::string("[")})
     follow(script, {});
+}
+
+using json::Json;
+
+Import command(const std::string& text) { return import_document(read_text(text), text); }
+
+Json said(const Import& import, const char* pointer) {
+  return import.request.value(Json::json_pointer(pointer), Json());
+}
+
+// transformers/hf_argparser.py: a bare flag of a bool is True.
+TEST(ExchangeCommand, ABareFlagThatChangesMemoryIsOn) {
+  const Import import = command(
+      "llamafactory-cli train --model_name_or_path Qwen/Qwen3-8B --stage sft --template qwen3 --use_adam_mini "
+      "--shift_attn --auto_find_batch_size false --bf16");
+  const auto use_of = [&import](const std::string& path) {
+    const auto found = std::find_if(import.findings.begin(), import.findings.end(),
+                                    [&path](const Finding& one) { return one.path == path; });
+    return found == import.findings.end() ? Use::unknown : found->use;
+  };
+  EXPECT_EQ(use_of("use_adam_mini"), Use::unsupported);
+  EXPECT_EQ(use_of("shift_attn"), Use::unsupported);
+  EXPECT_EQ(use_of("auto_find_batch_size"), Use::implied);
 }
 
 }  // namespace
