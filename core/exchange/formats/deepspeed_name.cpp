@@ -31,7 +31,8 @@ std::string strategy_in(std::string_view file, std::string_view key) {
   }
   if (holds(file, {"zero0", "z0"})) return "zero0";
   // accelerate launch --config_file fsdp_config.yaml
-  if (key == "config_file" && holds(file, {"fsdp"})) return holds(file, {"fsdp2"}) ? "fsdp2" : "fsdp";
+  const bool of_accelerate = key == "config_file" || key == "accelerate_config";
+  if (of_accelerate && holds(file, {"fsdp"})) return holds(file, {"fsdp2"}) ? "fsdp2" : "fsdp";
   // Parameters wait in host memory under ZeRO-3 alone.
   if (holds(file, {"offload"}) && !denies_offload(file) && says_parameters(file)) return "zero3";
   return "";

@@ -1,8 +1,11 @@
 // How a run is started: accelerate launch, torchrun, deepspeed, Slurm, environment variables. Keys:
 // huggingface/accelerate v1.15 src/accelerate/commands/launch.py.
+#include <algorithm>
+
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
+#include "core/exchange/scalar.h"
 
 namespace plimsoll::exchange {
 
@@ -10,15 +13,27 @@ namespace {
 
 using json::Json;
 
+// "1:4" of torchrun is from one to four machines (torch/distributed/run.py parse_min_max_nnodes); to YAML it is sixty-four.
+bool is_range(const Leaf& leaf) { return leaf.node->raw.find(':') != std::string::npos; }
+
 // Machines that the launcher or the job names; 1 where it does not.
 uint64_t machines(const Reading& reading) {
   for (const char* key : {"nnodes", "num_nodes", "$NNODES", "$SBATCH_nodes", "nodes"}) {
     const Leaf* leaf = reading.leaf(key);
-    if (leaf == nullptr || !leaf->node->value.is_number_unsigned()) continue;
-    const auto count = leaf->node->value.get<uint64_t>();
+    if (leaf == nullptr) continue;
+    Json said = leaf->node->value;
+    if (is_range(*leaf))
+      said = meant_number(leaf->node->raw.substr(0, leaf->node->raw.find(':'))).value_or(Json());
+    if (!said.is_number_unsigned()) continue;
+    const auto count = said.get<uint64_t>();
     if (count >= 1 && count <= 4096) return count;
   }
   return 1;
+}
+
+void read_machines(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, is_range(leaf) ? Use::implied : Use::irrelevant,
+               is_range(leaf) ? "the fewest machines that it starts on are taken" : "");
 }
 
 // Processes of one machine: all of them together share the work.
@@ -62,10 +77,18 @@ void read_tasks(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/num_gpus", leaf);
 }
 
-// --include localhost:0,1 of the deepspeed launcher.
+// --include worker-0:0,1@worker-1:2,3 of the deepspeed launcher (launcher/runner.py parse_resource_filter).
 void read_include(Reading& reading, const Leaf& leaf) {
-  uint64_t count = 1;
-  for (const char c : leaf.node->raw) count += c == ',' ? 1 : 0;
+  uint64_t count = 0;
+  for (std::string_view rest = leaf.node->raw; !rest.empty();) {
+    const size_t end = std::min(rest.find('@'), rest.size());
+    const std::string_view machine = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (machine.find(':') == std::string_view::npos)
+      return reading.mark(leaf, Use::implied, "as many as the machine has");
+    count += 1 + static_cast<uint64_t>(std::count(machine.begin(), machine.end(), ','));
+  }
+  if (count == 0) return reading.mark(leaf, Use::implied);
   reading.set("/parallel/num_gpus", count, &leaf);
 }
 
@@ -73,6 +96,32 @@ void read_include(Reading& reading, const Leaf& leaf) {
 void read_brief_include(Reading& reading, const Leaf& leaf) {
   if (leaf.node->raw.find(':') == std::string::npos) return reading.mark(leaf, Use::irrelevant);
   read_include(reading, leaf);
+}
+
+// trl v1.16 trl/accelerate_configs/*.yaml: each says 8 processes, of which accelerate starts one where no strategy is
+// named. The mixed precision of all is bf16, which TRL's own configurations say too.
+struct AccelerateConfig {
+  std::string_view name;
+  const char* strategy;
+  uint64_t processes;
+};
+constexpr AccelerateConfig accelerate_configs[] = {
+    {"single_gpu", "", 1}, {"multi_gpu", "ddp", 8}, {"fsdp1", "fsdp", 8}, {"fsdp2", "fsdp2", 8},
+    {"zero1", "zero1", 8}, {"zero2", "zero2", 8},   {"zero3", "zero3", 8}};
+
+// trl/cli/accelerate_config.py: one of those by its name, or a file.
+void read_accelerate_config(Reading& reading, const Leaf& leaf) {
+  const std::string_view name = leaf.node->raw;
+  const auto* found = std::find_if(std::begin(accelerate_configs), std::end(accelerate_configs),
+                                   [&](const AccelerateConfig& row) { return row.name == name; });
+  if (found == std::end(accelerate_configs)) return read_deepspeed_name(reading, leaf);
+  if (*found->strategy != '\0') reading.set("/parallel/strategy", found->strategy, &leaf);
+  reading.mark(leaf, Use::used);
+  if (reading.leaf("num_processes") != nullptr) return;
+  reading.values["/parallel/num_gpus"] = found->processes;
+  reading.notes.push_back("TRL's own configuration " + std::string(name) + " of accelerate starts " +
+                          std::to_string(found->processes) +
+                          (found->processes == 1 ? " process." : " processes."));
 }
 
 void read_use_fsdp(Reading& reading, const Leaf& leaf) {
@@ -95,6 +144,8 @@ void read_mixed_precision(Reading& reading, const Leaf& leaf) {
 
 constexpr Row launcher_rows[] = {
     {"num_processes", "/parallel/num_gpus", ""},
+    {"np", "/parallel/num_gpus", "", nullptr, Write::no},  // of mpirun
+    {"nnodes", "", "", read_machines},
     {"nproc_per_node", "/parallel/num_gpus", "", read_processes},
     {"num_gpus", "/parallel/num_gpus", "", read_processes},
     {"$SBATCH_gres", "/parallel/num_gpus", "", read_job_gpus},
@@ -131,10 +182,11 @@ constexpr Row launcher_rows[] = {
     {"deepspeed_config_file", "/parallel/strategy", "", read_deepspeed_name},
     {"deepspeed_config", "/parallel/strategy", "", read_deepspeed_name},
     {"config_file", "/parallel/strategy", "", read_deepspeed_name},
+    {"accelerate_config", "/parallel/strategy", "", read_accelerate_config, Write::no},
 };
 constexpr std::string_view launcher_irrelevant =
     "$* quiet same_network machine_rank main_process_ip main_process_port master_addr master_port "
-    "node_rank nnodes nodes rdzv_* tee log_dir role max_restarts monitor_interval module no_python tpu* "
+    "node_rank nodes rdzv_* tee log_dir role max_restarts monitor_interval module no_python tpu* "
     "main_training_function downcast_bf16 gradient_clipping zero3_* deepspeed_hostfile "
     "deepspeed_exclusion_filter deepspeed_inclusion_filter deepspeed_multinode_launcher mpirun_hostfile "
     "debug env num_cpu_threads_per_process enable_cpu_affinity standalone dynamo_use* dynamo_mode "

@@ -196,5 +196,40 @@ TEST(ExchangeCommand, ABareFlagThatChangesMemoryIsOn) {
   EXPECT_EQ(use_of("auto_find_batch_size"), Use::implied);
 }
 
+// torch/distributed/run.py parse_min_max_nnodes.
+TEST(ExchangeCommand, OfARangeOfMachinesTheFewestAreTaken) {
+  const Import import =
+      command("torchrun --nnodes=1:4 --nproc_per_node=8 train.py --model_name_or_path gpt2 --max_length 512");
+  EXPECT_EQ(said(import, "/parallel/num_gpus"), Json(8));
+  EXPECT_EQ(said(command("torchrun --nnodes=2:4 --nproc_per_node=8 train.py --model_name_or_path gpt2"),
+                 "/parallel/num_gpus"),
+            Json(16));
+  EXPECT_THAT(import.findings,
+              testing::Contains(testing::Field(&Finding::message, testing::HasSubstr("fewest"))));
+}
+
+// deepspeed/launcher/runner.py parse_resource_filter.
+TEST(ExchangeCommand, DeepSpeedsFilterCountsTheSlotsOfEachMachine) {
+  const auto gpus = [](const std::string& filter) {
+    return said(
+        command("deepspeed --include=" + filter + " train.py --model_name_or_path gpt2 --max_length 512"),
+        "/parallel/num_gpus");
+  };
+  EXPECT_EQ(gpus("worker-0:0,1@worker-1:2,3"), Json(4));
+  EXPECT_EQ(gpus("localhost:0,1,2"), Json(3));
+  EXPECT_EQ(gpus("worker-0@worker-1:0,2"), Json());  // as many as that machine has
+}
+
+// trl/accelerate_configs/*.yaml.
+TEST(ExchangeCommand, TrlsOwnConfigurationsOfAccelerateAreKnownByTheirNames) {
+  const std::string run = "trl sft --model_name_or_path Qwen/Qwen3-8B --accelerate_config ";
+  EXPECT_EQ(said(command(run + "zero3"), "/parallel/strategy"), Json("zero3"));
+  EXPECT_EQ(said(command(run + "zero3"), "/parallel/num_gpus"), Json(8));
+  EXPECT_EQ(said(command(run + "single_gpu"), "/parallel/num_gpus"), Json(1));
+  EXPECT_EQ(said(command(run + "fsdp2 --num_processes 4"), "/parallel/strategy"), Json("fsdp2"));
+  EXPECT_EQ(said(command(run + "fsdp2 --num_processes 4"), "/parallel/num_gpus"), Json(4));
+  EXPECT_EQ(said(command(run + "configs/my_zero2.yaml"), "/parallel/strategy"), Json("zero2"));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange::shell
