@@ -364,7 +364,7 @@ const Format llamafactory{
     .refused = refused,
 };
 bool starts_llamafactory(const Node& command, std::string_view word) {
-  if (word == "llamafactory-cli") return true;
+  if (word == "llamafactory-cli" || word.ends_with("llamafactory/cli.py")) return true;
   if (word.find("src/train.py") == std::string_view::npos &&
       word.find("src/train_bash.py") == std::string_view::npos)
     return false;

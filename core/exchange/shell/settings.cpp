@@ -174,6 +174,21 @@ std::optional<Member> flag_at(const std::vector<Word>& all, size_t& i) {
   return assigned(std::move(key), word.span, word, equals);
 }
 
+// "trl.scripts.sft" behind -m is the file trl/scripts/sft.py, and what follows it stands behind that.
+void add_module(const Member& member, Node& words) {
+  const bool module = member.key == "m" || member.key == "module";
+  const Node& first =
+      member.value.is_list() && !member.value.items.empty() ? member.value.items.front() : member.value;
+  const std::string& name = first.raw;
+  if (!module || name.empty() || !ascii::is_letter(name[0]) ||
+      !std::all_of(name.begin(), name.end(), [](char c) { return ascii::is_word(c) || c == '.'; }))
+    return;
+  std::string file = name;
+  std::replace(file.begin(), file.end(), '.', '/');
+  words.items.push_back(scalar_node(file + ".py", file + ".py", first.quoted, first.span));
+  for (size_t i = 1; i < member.value.items.size(); ++i) words.items.push_back(member.value.items[i]);
+}
+
 // The JSON in a file that the script writes itself, where a value names it.
 void put_files(const std::vector<std::pair<std::string, Text>>& files, Node& root) {
   for (Member& member : root.members) {
@@ -205,7 +220,10 @@ Document read_shell(std::string_view text) {
   for (size_t i = 0; i < run.command.size(); ++i) {
     const Word& word = run.command[i];
     if (is_flag(word)) {
-      if (auto member = flag_at(run.command, i)) root.members.push_back(std::move(*member));
+      auto member = flag_at(run.command, i);
+      if (!member) continue;
+      add_module(*member, words);
+      root.members.push_back(std::move(*member));
     } else if (const auto equals = shell::assignment(word.text.characters)) {
       // torchtune and Hydra write key=value without dashes.
       root.members.push_back(

@@ -231,5 +231,16 @@ TEST(ExchangeCommand, TrlsOwnConfigurationsOfAccelerateAreKnownByTheirNames) {
   EXPECT_EQ(said(command(run + "configs/my_zero2.yaml"), "/parallel/strategy"), Json("zero2"));
 }
 
+TEST(ExchangeCommand, AModuleIsTheFileThatItNames) {
+  const std::string model = " --model_name_or_path Qwen/Qwen3-8B --max_length 1024";
+  EXPECT_EQ(said(command("accelerate launch -m trl.scripts.sft" + model), "/stack"), Json("trl"));
+  const Import dpo = command("python -m trl.scripts.dpo" + model);
+  EXPECT_EQ(said(dpo, "/stack"), Json("trl"));
+  EXPECT_EQ(said(dpo, "/task"), Json("dpo"));
+  EXPECT_EQ(said(command("python -m swift.cli.sft --model Qwen/Qwen3-8B"), "/stack"), Json("ms-swift"));
+  EXPECT_EQ(said(command("python -m llamafactory.cli train --stage sft" + model), "/stack"),
+            Json("llamafactory"));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange::shell
