@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exchange/docstring.h"
+#include "core/exchange/format.h"
 #include "core/exchange/languages.h"
 #include "core/exchange/notebook.h"
 #include "core/exchange/scalar.h"
@@ -97,8 +98,25 @@ bool sets_a_variable(std::string_view line) {
   return end > name + 1 && !behind.empty() && (is_word(behind[0]) || behind == "\\");
 }
 
+// "time python train.py", "docker run image trl sft": words of every language, unless what they start is a program.
+bool starts_another(std::string_view line) {
+  constexpr std::string_view wrappers =
+      "time sudo nice timeout poetry pdm pipenv pixi conda mamba micromamba uvx docker podman nerdctl apptainer "
+      "singularity mpirun mpiexec orterun horovodrun";
+  const size_t first = line.find(' ');
+  if (first == std::string_view::npos || !in_list(line.substr(0, first), wrappers)) return false;
+  for (std::string_view rest = line.substr(first + 1); !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const bool program = std::find(std::begin(programs), std::end(programs), word) != std::end(programs);
+    if (program || word == "bash" || word.ends_with(".py") || word.ends_with(".sh")) return true;
+  }
+  return false;
+}
+
 bool looks_like_shell(std::string_view line) {
-  if (sets_a_variable(line)) return true;
+  if (sets_a_variable(line) || starts_another(line)) return true;
   for (std::string_view program : programs) {
     if (!starts(line, program)) continue;
     if (!is_word(program.back())) return program != "--" || (line.size() > 2 && is_word(line[2]));
@@ -278,7 +296,7 @@ Language language_of(std::string_view text) {
   if (starts(first, "#!") && (first.find("bash") != std::string_view::npos || trim(first).ends_with("/sh")))
     return Language::shell;
   if (!docstring_of(text).empty()) return Language::python;
-  size_t python = 0, shell = 0, yaml = 0, seen = 0;
+  size_t python = 0, shell = 0, yaml = 0, seen = 0, cell = 0;
   bool is_source = false;
   bool goes_on = false;  // whether a command of the shell does, in the next line
   for (std::string_view rest = text; !rest.empty() && seen < 400;) {
@@ -291,7 +309,12 @@ Language language_of(std::string_view text) {
     if (line[0] == '#') continue;
     ++seen;
     is_source = is_source || imports(whole);
-    if (line[0] == '!' || line[0] == '%') continue;  // of a notebook
+    if (line[0] == '!' || line[0] == '%') {  // of a notebook
+      const bool command = line[0] == '!' && looks_like_shell(trim(line.substr(1)));
+      cell += command ? 1 : 0;
+      goes_on = command && line.back() == '\\';
+      continue;
+    }
     const bool part = goes_on;
     goes_on = (part || looks_like_shell(line)) && line.back() == '\\';
     shell += part ? 1 : 0;
@@ -306,6 +329,7 @@ Language language_of(std::string_view text) {
       ++yaml;
     }
   }
+  if (cell > 0 && python == 0 && yaml == 0) return Language::shell;
   if (shell > 0 && shell * 3 >= python && yaml <= shell) return Language::shell;
   return python > yaml || is_source ? Language::python : Language::yaml;
 }

@@ -53,6 +53,20 @@ bool runs_a_text(const Word& shell, const Word& flag) {
          option.size() > 1 && option[0] == '-' && option.back() == 'c';
 }
 
+// mpirun -np 8 -x NCCL_DEBUG python train.py: "-np 8 python train.py".
+void keep_processes(std::vector<Word>& words) {
+  const auto started = std::find_if(words.begin() + 1, words.end(), is_program);
+  if (started == words.end()) return;
+  std::vector<Word> kept;
+  for (auto word = words.begin() + 1; word + 1 < started; ++word) {
+    if (!word->is("-np") && !word->is("-n") && !word->is("--np")) continue;
+    kept = {*word, *(word + 1)};
+    kept.front().text = Text::made("-np", word->span);
+  }
+  kept.insert(kept.end(), started, words.end());
+  words = std::move(kept);
+}
+
 }  // namespace
 
 Interpreter::Interpreter(const std::vector<std::pair<std::string, std::string>>& given) {
@@ -249,7 +263,11 @@ Status Interpreter::run_simple(const Statement& statement) {
   std::vector<Word> words;
   const bool declares = builtin(first) == &Interpreter::declare;
   bool leads = true;
-  for (const Text& written : statement.words) {
+  for (Text written : statement.words) {
+    // "!accelerate launch" in a cell of a notebook.
+    if (words.empty() && written.size() > 1 && written.characters[0] == '!' &&
+        ascii::is_letter(written.characters[1]))
+      written = written.part(1);
     const bool sets = leads || declares;
     if (sets && assignment(written.characters) && assign(written)) continue;
     std::vector<Word> more = words_of(written);
@@ -272,7 +290,14 @@ void Interpreter::hand_document(const Statement& statement, const std::vector<Wo
 }
 
 Status Interpreter::run_words(std::vector<Word> words) {
-  while (words.size() > 1 && is_prefix(words.front())) words.erase(words.begin());
+  const auto drop = [&words](size_t count) {
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  for (size_t count = 1; count > 0;) {
+    count = wrapper_at_front(words);
+    if (count == 0 && words.size() > 1 && is_prefix(words.front())) count = 1;
+    drop(count);
+  }
   const std::string& name = words.front().text.characters;
   if (const auto function = functions_.find(name); function != functions_.end()) {
     std::vector<Text> arguments;
@@ -293,8 +318,10 @@ Status Interpreter::run_words(std::vector<Word> words) {
     prefix_ = outer;
     return std::nullopt;
   }
-  if (is_tool(words.front())) {
-    const auto launcher = std::find_if(words.begin(), words.end(), is_launcher);
+  if (is_mpi(words.front())) keep_processes(words);
+  if (is_tool(words.front()) || is_container(words.front())) {
+    const auto launcher =
+        std::find_if(words.begin() + 1, words.end(), is_container(words.front()) ? is_program : is_launcher);
     if (launcher == words.end()) {
       lost_ = true;
       return std::nullopt;

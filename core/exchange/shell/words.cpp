@@ -6,6 +6,40 @@
 
 namespace plimsoll::exchange::shell {
 
+namespace {
+
+// What starts another command and leaves it as it is: "conda run -n x python train.py".
+struct Wrapper {
+  std::string_view program, command;  // "" none: the program alone
+  std::string_view valued;            // its options that a word follows
+  size_t operands = 0;                // its own words before the other command
+};
+constexpr std::string_view of_conda = "-n --name -p --prefix --cwd";
+constexpr std::string_view of_uv =
+    "--with --with-editable --with-requirements --extra --no-extra --group --no-group --only-group --package --python "
+    "-p --project --directory --env-file --index --default-index --index-url -i --extra-index-url --find-links -f "
+    "--config-file --from --index-strategy";
+constexpr Wrapper wrappers[] = {{"env", "", "-u --unset -C --chdir -S"},
+                                {"nohup", "", ""},
+                                {"time", "", "-f --format -o --output"},
+                                {"sudo", "", "-u --user -g --group -h --host -p --prompt -D --chdir"},
+                                {"exec", "", "-a"},
+                                {"command", "", ""},
+                                {"nice", "", "-n --adjustment"},
+                                {"timeout", "", "-s --signal -k --kill-after", 1},
+                                {"stdbuf", "", "-i -o -e"},
+                                {"poetry", "run", ""},
+                                {"pdm", "run", ""},
+                                {"pipenv", "run", ""},
+                                {"pixi", "run", "-e --environment --manifest-path"},
+                                {"conda", "run", of_conda},
+                                {"mamba", "run", of_conda},
+                                {"micromamba", "run", of_conda},
+                                {"uv", "run", of_uv},
+                                {"uvx", "", of_uv}};
+
+}  // namespace
+
 bool is_flag(const Word& word) {
   const std::string& text = word.text.characters;
   return !word.opens_quoted && text.size() > 1 && text[0] == '-' && !meant_number(text).has_value();
@@ -13,7 +47,7 @@ bool is_flag(const Word& word) {
 
 bool is_tool(const Word& word) {
   constexpr std::string_view tools =
-      "apt apt-get cd chmod conda cp curl date docker du find git grep head kill ln ls make mkdir module mv nl "
+      "apt apt-get cd chmod conda cp curl date du find git grep head kill ln ls make mkdir module mv nl "
       "nvidia-smi pip pip3 pkill ps pytest rm rsync scp sed sleep sort source . tail tar tee trap ulimit unzip "
       "wait wandb wget xargs huggingface-cli";
   return !word.quoted && in_list(word.text.characters, tools);
@@ -23,16 +57,44 @@ bool is_launcher(const Word& word) {
   return !word.quoted && in_list(word.text.characters, "python python3 torchrun accelerate deepspeed");
 }
 
+bool is_program(const Word& word) {
+  return is_launcher(word) || word.text.characters.ends_with(".py") ||
+         (!word.quoted && in_list(word.text.characters,
+                                  "llamafactory-cli trl axolotl swift tune litgpt autotrain uv poetry"));
+}
+
+bool is_container(const Word& word) {
+  return !word.quoted && in_list(word.text.characters, "docker podman nerdctl apptainer singularity");
+}
+
+bool is_mpi(const Word& word) {
+  return !word.quoted && in_list(word.text.characters, "mpirun mpiexec orterun horovodrun");
+}
+
+size_t wrapper_at_front(const std::vector<Word>& words) {
+  if (words.empty() || words[0].quoted) return 0;
+  for (const Wrapper& row : wrappers) {
+    size_t at = row.command.empty() ? 1 : 2;
+    if (words[0].text.characters != row.program || words.size() <= at) continue;
+    if (!row.command.empty() && !words[1].is(row.command)) continue;
+    while (at < words.size() && is_flag(words[at]))
+      at += in_list(words[at].text.characters, row.valued) ? 2 : 1;
+    at += row.operands;
+    return at < words.size() ? at : 0;
+  }
+  return 0;
+}
+
 bool takes_one_value(const Word& flag) {
   return in_list(
       flag.text.characters,
       "--nproc_per_node --nproc-per-node --nnodes --node_rank --node-rank --master_port --master-port "
       "--master_addr --master-addr --num_processes --num_machines --machine_rank --main_process_port "
-      "--num_gpus --num_nodes");
+      "--num_gpus --num_nodes -np");
 }
 
 bool is_prefix(const Word& word) {
-  return !word.quoted && in_list(word.text.characters, "env nohup time sudo exec command $ % !");
+  return !word.quoted && in_list(word.text.characters, "env nohup time sudo exec command nice $ % !");
 }
 
 std::optional<size_t> assignment(std::string_view text) {

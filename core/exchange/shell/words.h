@@ -20,6 +20,14 @@ bool is_flag(const Word& word);
 bool is_tool(const Word& word);
 /// What a tool may start in its turn: "docker run image python train.py".
 bool is_launcher(const Word& word);
+/// What trains, or starts what does.
+bool is_program(const Word& word);
+/// "docker run image", whose own flags stand before the image: only what starts in it is of the training.
+bool is_container(const Word& word);
+/// "mpirun -np 8": only the number of processes is of the training.
+bool is_mpi(const Word& word);
+/// How many words at the front start what follows them and leave it as it is: "poetry run", "uvx --from trl"; 0 none.
+size_t wrapper_at_front(const std::vector<Word>& words);
 /// A launcher's flag that one word follows: what stands behind that is the script, of whatever name.
 bool takes_one_value(const Word& flag);
 /// What only precedes a command: its variables may follow.

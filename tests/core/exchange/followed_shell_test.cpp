@@ -242,5 +242,36 @@ TEST(ExchangeCommand, AModuleIsTheFileThatItNames) {
             Json("llamafactory"));
 }
 
+TEST(ExchangeCommand, WhatStartsAnotherCommandLeavesItAsItIs) {
+  const std::string python = "python train.py --model_name_or_path gpt2 --per_device_train_batch_size 3";
+  const std::string trl = "trl sft --model_name_or_path gpt2 --per_device_train_batch_size 3";
+  for (const char* before :
+       {"time ", "time -p ", "sudo ", "sudo -u me ", "poetry run ", "conda run -n x ",
+        "conda run --no-capture-output -n x ", "docker run --gpus all -v $PWD:/w image:1 ",
+        "apptainer exec --nv image.sif ", "mpirun -x NCCL_DEBUG ", "uv run --with trl ", "nice -n 5 ",
+        "timeout 3h ", "!", "! "}) {
+    const Import import = command(before + python);
+    ASSERT_TRUE(import.errors.empty()) << before << import.errors.front().message;
+    EXPECT_EQ(said(import, "/model"), Json("gpt2")) << before;
+    EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(3)) << before;
+    for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unknown) << before << found.path;
+  }
+  for (const char* before :
+       {"uvx --from trl ", "uv run --with trl ", "poetry run ", "docker run -it image ", "!"})
+    EXPECT_EQ(said(command(before + trl), "/stack"), Json("trl")) << before;
+  EXPECT_EQ(said(command("mpirun -np 8 -H a:4,b:4 " + python), "/parallel/num_gpus"), Json(8));
+}
+
+TEST(ExchangeCommand, LinesOfACellAreACommand) {
+  const Import import = command(
+      "!pip install trl\n!CUDA_VISIBLE_DEVICES=0,1 accelerate launch train.py \\\n  --model_name_or_path gpt2 \\\n"
+      "  --max_length 512\n");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(said(import, "/model"), Json("gpt2"));
+  EXPECT_EQ(said(import, "/parallel/num_gpus"), Json(2));
+  EXPECT_EQ(language_of("base_model: !env MODEL\nlora_r: 8\n"), Language::yaml);
+  EXPECT_EQ(language_of("time is short: train\nconda: yes\n"), Language::yaml);
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange::shell
