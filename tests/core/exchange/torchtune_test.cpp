@@ -110,6 +110,35 @@ TEST(ExchangeTorchtune, EvaluationIsNotTraining) {
   EXPECT_EQ(import.errors[0].code, "not_training");
 }
 
+// recipes/configs of torchtune 0.6.1.
+TEST(ExchangeTorchtune, AConfigurationThatItBringsIsReadAsItsFileIs) {
+  const auto of = [](const std::string& command) { return import_any(command + "\n").request; };
+  const Json full = of("tune run --nproc_per_node 4 full_finetune_distributed --config qwen2_5/7B_full");
+  EXPECT_EQ(full["model"], Json("Qwen/Qwen2.5-7B-Instruct"));
+  EXPECT_EQ(full["training"]["optim"], Json("adamw_torch_fused"));
+  EXPECT_EQ(full["training"]["optimizer_in_backward"], Json(false));
+  EXPECT_EQ(full["training"]["gradient_accumulation_steps"], Json(8));
+  const Json lora =
+      of("tune run --nproc_per_node 4 lora_finetune_distributed --config qwen2_5/7B_lora batch_size=4");
+  EXPECT_EQ(lora["training"]["gradient_checkpointing"], Json(false));
+  EXPECT_EQ(lora["training"]["per_device_train_batch_size"], Json(4));
+  EXPECT_EQ(lora["peft"]["r"], Json(8));
+  const Json one = of("tune run full_finetune_single_device --config llama3_1/8B_full_single_device");
+  EXPECT_EQ(one["training"]["optim"], Json("paged_adamw_8bit"));
+  EXPECT_EQ(one["training"]["optimizer_in_backward"], Json(true));
+}
+
+// torchtune/config/_utils.py _merge_yaml_and_cli_args.
+TEST(ExchangeTorchtune, AnOverrideOfAComponentNamesIt) {
+  const Json request =
+      import_any(
+          "tune run full_finetune_single_device --config llama3_1/8B_full_single_device model.extra=1 "
+          "optimizer=torch.optim.SGD\n")
+          .request;
+  EXPECT_EQ(request["training"]["optim"], Json("sgd"));
+  EXPECT_EQ(request["model"], Json("meta-llama/Llama-3.1-8B"));
+}
+
 #endif
 
 }  // namespace
