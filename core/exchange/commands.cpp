@@ -37,7 +37,8 @@ std::string settings_file(const Node& root) {
   std::string file;
   for (const Member& member : root.members) {
     const bool named = member.key == "config" || member.key == "config_path" || member.key == "cfg_path";
-    if (named && is_settings_file(member.value.raw)) file = member.value.raw;
+    const Node& first = member.value.items.empty() ? member.value : member.value.items.front();
+    if (named && is_settings_file(first.raw)) file = first.raw;
   }
   for (const std::string_view word : started_by(root)) {
     if (uses_a_model(word)) return "";
@@ -77,7 +78,7 @@ void tell_of_settings_file(const Node& root, Import& import) {
   std::string file = settings_file(root);
   // Axolotl trains from a file alone: one that a variable names, or that is fetched.
   if (file.empty() && import.format == &axolotl && !import.errors.empty()) file = "a file of Axolotl";
-  const bool known = import.errors.empty() ? !import.partial : import.errors.front().code == "unsupported";
+  const bool known = !import.errors.empty() && import.errors.front().code == "unsupported";
   if (file.empty() || known) return;
   const std::string where = "The settings of this command are in " + file;
   if (import.errors.empty()) {

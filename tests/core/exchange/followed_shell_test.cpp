@@ -273,5 +273,14 @@ TEST(ExchangeCommand, LinesOfACellAreACommand) {
   EXPECT_EQ(language_of("time is short: train\nconda: yes\n"), Language::yaml);
 }
 
+// axolotl/cli/utils/args.py: its flags stand over the file's keys.
+TEST(ExchangeCommand, AFileThatIsNotHereIsNamedThoughTheModelIsSaid) {
+  const Import import =
+      command("axolotl train qwen3.yaml --base-model Qwen/Qwen3-4B --micro-batch-size 4 --sequence-len 2048");
+  EXPECT_THAT(import.notes, testing::Contains(testing::HasSubstr("qwen3.yaml")));
+  EXPECT_THAT(command("tune run lora_finetune_single_device --config my_qwen.yaml batch_size=2").notes,
+              testing::Contains(testing::HasSubstr("my_qwen.yaml")));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange::shell
