@@ -240,7 +240,58 @@ void finish_projection(Reading& reading, const ProjectionKeys& keys) {
   reading.set("/training/optim_target_modules", names.value_or("all-linear"), names ? targets : nullptr);
 }
 
+namespace {
+
+// Of a mesh of devices the axes; all together are the processes (axolotl src/axolotl/utils/distributed.py
+// _get_parallel_config_kwargs, accelerate src/accelerate/parallelism_config.py).
+struct Mesh {
+  std::string_view replicate, shard, tensor, context;
+};
+constexpr Mesh meshes[] = {
+    {"dp_replicate_size", "dp_shard_size", "tensor_parallel_size", "context_parallel_size"},
+    {"parallelism_config_dp_replicate_size", "parallelism_config_dp_shard_size", "parallelism_config_tp_size",
+     "parallelism_config_cp_size"}};
+
+uint64_t axis(const Reading& reading, std::string_view key) {
+  for (const Leaf& leaf : reading.all) {
+    const std::string& path = leaf.path;
+    const bool below = path.starts_with("parallelism_config.") && path.substr(path.rfind('.') + 1) == key;
+    const Json& size = leaf.node->value;
+    if ((path == key || below) && size.is_number_unsigned() && size >= 1 && size <= 4096)
+      return size.get<uint64_t>();
+  }
+  return 1;
+}
+
+// Sharding over some of the processes, the groups of which repeat each other, has no field.
+void finish_mesh(Reading& reading) {
+  for (const Mesh& mesh : meshes) {
+    const uint64_t replicas = axis(reading, mesh.replicate), shards = axis(reading, mesh.shard);
+    if (replicas * shards == 1) continue;
+    const uint64_t count = replicas * shards * axis(reading, mesh.tensor) * axis(reading, mesh.context);
+    if (!reading.has("/parallel/num_gpus")) {
+      reading.values["/parallel/num_gpus"] = count;
+      reading.notes.push_back("The number of GPUs is not said here; " + std::string(mesh.shard) +
+                              " and its neighbours need " + std::to_string(count) +
+                              ", and as many are taken.");
+    }
+    // FSDP's mesh is that of the sequences, too.
+    const uint64_t sharing = shards * axis(reading, mesh.tensor) * axis(reading, mesh.context);
+    const bool all = reading.values["/parallel/num_gpus"] == Json(sharing);
+    if (const Leaf* leaf = reading.leaf(mesh.shard); leaf != nullptr && all)
+      reading.mark(*leaf, Use::implied, "all GPUs share the weights");
+    if (shards > 1 && !all)
+      reading.notes.push_back(
+          "The weights are shared by groups of " + std::to_string(sharing) +
+          " GPUs that repeat each other (hybrid sharding); priced is sharding over all GPUs, which "
+          "needs less of each.");
+  }
+}
+
+}  // namespace
+
 void finish_sequence_parallel(Reading& reading) {
+  if (reading.format.id != "request") finish_mesh(reading);
   const auto size = reading.values.find("/parallel/sequence_parallel_size");
   if (size == reading.values.end() || !size->second.is_number_unsigned() || size->second == Json(1)) return;
   if (reading.has("/parallel/num_gpus") || reading.format.id == "request") return;

@@ -136,6 +136,28 @@ TEST(ExchangeAxolotl, OptimizerArgumentsMayBeADict) {
   EXPECT_EQ(read.value("optim_target_modules", Json()), Json("all-linear"));
 }
 
+// src/axolotl/utils/distributed.py _get_parallel_config_kwargs.
+TEST(ExchangeAxolotl, TheAxesOfTheMeshAreTheGpus) {
+  const auto gpus = [](const std::string& rest) {
+    return axolotl_request(rest)["parallel"].value("num_gpus", Json());
+  };
+  EXPECT_EQ(gpus("fsdp_version: 2\ndp_shard_size: 4\n"), Json(4));
+  EXPECT_EQ(gpus("fsdp_version: 2\ndp_shard_size: 4\ncontext_parallel_size: 2\n"), Json(8));
+  EXPECT_EQ(gpus("fsdp_version: 2\ndp_replicate_size: 2\ndp_shard_size: 4\n"), Json(8));
+  EXPECT_EQ(gpus("context_parallel_size: 2\n"), Json(2));
+}
+
+TEST(ExchangeAxolotl, ShardingInGroupsIsNamed) {
+  const auto notes = [](const std::string& rest) {
+    return import_any(
+               "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\nfsdp_version: 2\n" + rest)
+        .notes;
+  };
+  EXPECT_THAT(notes("dp_replicate_size: 2\ndp_shard_size: 8\n"),
+              testing::Contains(testing::HasSubstr("hybrid")));
+  EXPECT_THAT(notes("dp_shard_size: 8\n"), testing::Not(testing::Contains(testing::HasSubstr("hybrid"))));
+}
+
 #endif
 
 }  // namespace
