@@ -32,6 +32,14 @@ void read_max_length(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "None: no sample is cut";
 }
 
+// trl/trainer/grpo_config.py: from 0.25 on its __post_init__ calls it use_liger_kernel; before it is the key of the loss
+// itself, beside that of the layers.
+void read_liger_loss(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/use_liger_kernel", true, &leaf);
+  reading.finding(leaf).message = "use_liger_kernel from TRL 0.25 on";
+}
+
 // generation_batch_size: completions of one generation, over all GPUs. TRL refuses both keys together
 // (trl/trainer/grpo_config.py GRPOConfig.__post_init__).
 void finish_generation(Reading& reading) {
@@ -76,6 +84,7 @@ constexpr Row training_rows[] = {
     {.key = "adafactor", .pointer = "/training/optim", .values = "adafactor", .is_switch = true},
     {"use_liger_kernel", "/training/use_liger_kernel", ""},
     {"use_liger", "/training/use_liger_kernel", ""},
+    {"use_liger_loss", "/training/use_liger_kernel", "", read_liger_loss, Write::no},
     {"liger_kernel_config.rms_norm", "/training/liger_kernel_config/rms_norm", ""},
     {"liger_kernel_config.swiglu", "/training/liger_kernel_config/swiglu", ""},
     {"liger_kernel_config.rope", "/training/liger_kernel_config/rope", ""},

@@ -282,5 +282,12 @@ TEST(ExchangeCommand, AFileThatIsNotHereIsNamedThoughTheModelIsSaid) {
               testing::Contains(testing::HasSubstr("my_qwen.yaml")));
 }
 
+// trl/trainer/grpo_config.py v0.25 to v0.27 __post_init__.
+TEST(ExchangeCommand, TheLossOfLigerIsReadByItsOldName) {
+  EXPECT_EQ(
+      said(command("trl grpo --model_name_or_path gpt2 --use_liger_loss True"), "/training/use_liger_kernel"),
+      Json(true));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange::shell
