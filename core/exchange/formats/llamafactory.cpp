@@ -323,6 +323,16 @@ void finish_reference(Reading& reading) {
     reading.set("/rl/reference_model", "copy", given ? other : nullptr);
 }
 
+// data/loader.py _get_dataset_processor: packing is for SFT and pretraining; neat_packing elsewhere ends the run
+// (core/recipe/refusals.cpp).
+void finish_packing(Reading& reading) {
+  if (reading.is_on("neat_packing")) {
+    reading.values["/training/packing"] = true;
+  } else if (reading.has("/task") && reading.values["/task"] != Json("pretrain")) {
+    reading.drop("/training/packing", "LLaMA-Factory packs for SFT and pretraining alone");
+  }
+}
+
 void finish(Reading& reading) {
   const bool trains = reading.leaf("stage") != nullptr || reading.is_on("do_train");
   if (reading.is_on("do_predict") && !reading.is_on("do_train")) return refuse_use(reading, "prediction");
@@ -339,7 +349,7 @@ void finish(Reading& reading) {
   if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
   for (const ProjectionKeys& keys : projections) finish_projection(reading, keys);
   finish_freezing(reading, "finetuning_type");
-  if (reading.is_on("neat_packing")) reading.values["/training/packing"] = true;
+  finish_packing(reading);
   finish_vocabulary(reading);
   finish_evaluation(reading);
   finish_reference(reading);

@@ -187,6 +187,18 @@ TEST(ExchangeLlamaFactory, TheProjectorAloneIsTrainedUnderItsOldName) {
   EXPECT_EQ(vision.value("image_size", Json()), Json(512));
 }
 
+// data/loader.py _get_dataset_processor; hparams/parser.py refuses neat_packing.
+TEST(ExchangeLlamaFactory, OnlySftAndPretrainingPack) {
+  const auto packing = [](const std::string& rest) {
+    const Import import =
+        import_any("model_name_or_path: gpt2\nfinetuning_type: lora\ntemplate: default\n" + rest);
+    return import.request.value(Json::json_pointer("/training/packing"), Json());
+  };
+  EXPECT_EQ(packing("stage: sft\npacking: true\n"), Json(true));
+  EXPECT_EQ(packing("stage: dpo\npacking: true\n"), Json());
+  EXPECT_EQ(packing("stage: dpo\nneat_packing: true\n"), Json(true));  // which is refused
+}
+
 #endif
 
 }  // namespace

@@ -103,6 +103,7 @@ const Case cases[] = {
     {"llamafactory_int8_sharded", R"({"stack": "llamafactory", "peft": {"r": 8}, "quantization": {"load_in_8bit": true}, "parallel": {"num_gpus": 2, "strategy": "fsdp"}})"},
     {"llamafactory_hqq_sharded", R"({"stack": "llamafactory", "peft": {"r": 8}, "quantization": {"quant_method": "hqq"}, "parallel": {"num_gpus": 2, "strategy": "zero3"}})"},
     {"llamafactory_eetq_sharded", R"({"stack": "llamafactory", "peft": {"r": 8}, "quantization": {"quant_method": "eetq"}, "parallel": {"num_gpus": 2, "strategy": "fsdp"}})"},
+    {"llamafactory_packed_preferences", R"({"stack": "llamafactory", "task": "dpo", "training": {"packing": true}})"},
     {"llamafactory_dora_packed", R"({"stack": "llamafactory", "peft": {"r": 8, "use_dora": true}, "quantization": {"quant_method": "hqq"}})"},
     {"llamafactory_projection_deepspeed", R"({"stack": "llamafactory", "training": {"optim": "galore_adamw"}, "parallel": {"num_gpus": 2, "strategy": "zero2"}})"},
     {"llamafactory_projection_adapters", R"({"stack": "llamafactory", "peft": {"r": 8}, "training": {"optim": "galore_adamw"}})"},
