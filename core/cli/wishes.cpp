@@ -8,6 +8,7 @@
 #include "core/cli/values.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
+#include "core/report/exchange.h"
 #include "core/run/phrases.h"
 #include "core/run/usual.h"
 
@@ -150,6 +151,18 @@ void fill_in(Changed& changed, const run::Catalog& catalog) {
   }
 }
 
+// What an import says of the same name.
+void load_as_stored(Changed& changed) {
+  if (changed.request.contains("quantization")) return;
+  const Json stored = report::stored_quantization(text(look(changed.request, "/model")));
+  if (!stored.is_object()) return;
+  for (const auto& [key, value] : stored.items()) {
+    const std::string pointer = "/quantization/" + key;
+    put(changed.request, pointer, value);
+    changed.said.push_back({pointer, value, "the checkpoint is loaded as its name says that it is stored"});
+  }
+}
+
 // "2x4090" says how many, too.
 void apply_cards(Changed& changed, const std::string& text, const run::Catalog& catalog) {
   const std::string gpu = "/hardware/gpu", count = "/parallel/num_gpus";
@@ -197,6 +210,7 @@ Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const run::C
                               "Full fine-tuning has no adapter, so no rank and no targets.",
                               "--lora or --qlora with a rank, or --full without"});
   }
+  load_as_stored(changed);
   if (fresh) fill_in(changed, catalog);
   use_local_config(changed, catalog);
   return changed;

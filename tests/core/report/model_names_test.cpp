@@ -106,7 +106,9 @@ TEST(ModelNames, AQuantisedCheckpointIsLoadedAsItIsStored) {
   EXPECT_EQ(quantization("TechxGenus/Meta-Llama-3-8B-Instruct-GPTQ"), Json({{"quant_method", "gptq"}}));
   EXPECT_EQ(quantization("ISTA-DASLab/Meta-Llama-3-8B-Instruct-AQLM-2Bit-1x16"),
             Json({{"quant_method", "aqlm"}, {"bits", 2}}));
-  EXPECT_EQ(quantization("unsloth/llama-3-8b-bnb-4bit"), Json({{"load_in_4bit", true}}));
+  EXPECT_EQ(
+      quantization("unsloth/llama-3-8b-bnb-4bit"),
+      Json({{"load_in_4bit", true}, {"bnb_4bit_quant_type", "nf4"}, {"bnb_4bit_use_double_quant", true}}));
   EXPECT_EQ(quantization("meta-llama/Meta-Llama-3-8B-Instruct"), Json());
   EXPECT_EQ(quantization("meta-llama/Meta-Llama-3-8B-Instruct", "--quantization_bit 8"),
             Json({{"load_in_8bit", true}}));
