@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exchange/format.h"
 #include "core/exchange/scalar.h"
 #include "core/json/ascii.h"
 #include "core/json/near.h"
@@ -177,6 +178,10 @@ Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::
     const auto flag = exchange::meant_flag(text);
     return {flag ? Json(*flag) : Json(text), "", {}};
   }
+  if (const std::string dtype = exchange::dtype_word(text);
+      field.pointer.ends_with("dtype") && dtype != text &&
+      exchange::in_list(dtype, "float32 bfloat16 float16"))
+    return {dtype, "for " + text, {}};
   if (field.type == "word") return word_in_words(field, text);
   if (field.type == "texts") return list_of(field, text);
   if (field.type == "texts_or_text") {
