@@ -117,8 +117,8 @@ expect_not out '"errors"'
 verdict
 
 begin "a checkpoint that is stored in 4 bits loads so, and a dtype has short names"
-run 0 report unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit --gpu 4090 --lora --batch 1 --length 2k --dtype bf16 --json
-expect err 'quantization.load_in_4bit is true'
+run 0 report unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit --gpu 4090 --lora --batch 1 --length 2k --dtype bf16 --table
+expect out 'quantization.load_in_4bit is true'
 expect_not err 'not known here'
 verdict
 

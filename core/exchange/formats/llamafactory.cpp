@@ -328,7 +328,8 @@ void finish_reference(Reading& reading) {
 void finish_packing(Reading& reading) {
   if (reading.is_on("neat_packing")) {
     reading.values["/training/packing"] = true;
-  } else if (reading.has("/task") && reading.values["/task"] != Json("pretrain")) {
+  } else if (reading.is_on("packing") && reading.has("/task") &&
+             reading.values["/task"] != Json("pretrain")) {
     reading.drop("/training/packing", "LLaMA-Factory packs for SFT and pretraining alone");
   }
 }
@@ -355,7 +356,8 @@ void finish(Reading& reading) {
   finish_reference(reading);
 }
 
-constexpr Refusal refused[] = {{"optim", no_optimizer}, {"parallelism_config*"}};
+constexpr Refusal refused[] = {
+    {"optim", no_optimizer}, {"parallelism_config*"}, {"packing neat_packing", "", "!sft pretrain"}};
 
 }  // namespace
 
