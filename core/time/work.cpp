@@ -276,8 +276,7 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r,
              const memory::Parameters* known_parameters) {
   Work work;
   // Of a row that is shared out, each process works on its part.
-  const double rows =
-      recipe::rows_of_batch(r) / static_cast<double>(r.parallel.sequence_parallel_size);
+  const double rows = recipe::rows_of_batch(r) / static_cast<double>(r.parallel.sequence_parallel_size);
   const Read read{rows, sample_length(r), true};
   work.tokens = rows * read.length;
   const recipe::Task& task = recipe::task_of(r);
