@@ -150,13 +150,11 @@ std::optional<WayOut> packed(const run::Run& run, const Basis& basis, double usa
   way.time_factor = factor(changed->price.seconds, seconds_on(run, basis.time_gpu));
   way.why =
       "Samples are shorter than the length, so fewer rows hold as many of them, and no row is padded. The "
-      "loop "
-      "must keep them apart: flash attention with position ids (TRL packing_strategy \"bfd\", LLaMA-Factory "
-      "neat_packing, Axolotl sample_packing).";
+      "loop must keep them apart: flash attention with position ids (TRL packing_strategy \"bfd\", "
+      "LLaMA-Factory neat_packing, Axolotl sample_packing).";
   way.evidence =
       "The same tokens in each step as nearly as whole rows allow. Kept apart, samples learn the same loss "
-      "as "
-      "padded ones; run together, they see each other.";
+      "as padded ones; run together, they see each other.";
   way.source = "arXiv:2107.02027; arXiv:2407.09105; huggingface/trl docs reducing_memory_usage, packing";
   return way;
 }

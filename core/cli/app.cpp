@@ -27,15 +27,13 @@ constexpr const char* about_errors =
 
 constexpr const char* about_lines =
     "With --lines the error object takes the line of its request on standard output, so that lines keep "
-    "their "
-    "order. The other lines are still answered, and the exit code is 3 at the end.";
+    "their order. The other lines are still answered, and the exit code is 3 at the end.";
 
 constexpr const char* about_flags =
     "Names are found by their parts: 4090 is rtx-4090. A length of 4k is 4096 tokens; 8,192 and 1e4 are "
     "numbers. A flag goes before what the request says, and the answer tells so. Without a request and "
-    "without "
-    "--stack, bf16 (where the card has it), adapters on all linear layers and micro-batch 1 are taken, and "
-    "said.";
+    "without --stack, bf16 (where the card has it), adapters on all linear layers and micro-batch 1 are "
+    "taken, and said.";
 
 std::string sentence_of(const std::string& pointer) {
   if (pointer == "/model") return "A preset, a Hugging Face id, or parts of its name.";
@@ -130,8 +128,7 @@ void add_advise(CLI::App* command, Options& options) {
   command
       ->add_option("--plan", options.plan,
                    "Print the configuration with this plan in it: usually tried first, nothing learned "
-                   "changes, fewest "
-                   "changes, fastest")
+                   "changes, fewest changes, fastest")
       ->check(one_of("usual, same, fewest, fastest"));
   command->add_flag("--diff", options.diff, "The changed lines of the configuration only");
   add_format(command, options);

@@ -273,14 +273,12 @@ constexpr std::array<ContextRow, 9> context_rows = {{
     {"l4", 0, 0, 200, 226, 500, "226 MiB measured on an L4 (AgileRL measurements)"},
     {"", 6.0, 7.5, 273, 400, 1343,
      "287 MB with lazy module loading (PyTorch pull request 86509); 1,343 MiB on a V100 with an older "
-     "PyTorch "
-     "(Transformers documentation)"},
+     "PyTorch (Transformers documentation)"},
     {"", 7.5, 8.0, 141, 250, 500,
      "141 MiB measured on a T4, the smallest Turing card; more on cards with more cores"},
     {"", 8.0, 8.6, 273, 500, 1760,
      "about 500 MiB measured on an A100; two series of A100 runs of the fms-acceleration benchmark lie 390 "
-     "to "
-     "970 and 1,698 to 1,760 MiB above the simulated reserve"},
+     "to 970 and 1,698 to 1,760 MiB above the simulated reserve"},
     {"", 8.6, 8.9, 250, 400, 700, "300 to 450 MiB reported for Ampere cards (PyTorch issues 107667, 109888)"},
     {"", 8.9, 9.0, 226, 400, 700,
      "226 MiB measured on an L4, the smallest Ada data-centre card; reports of 300 to "

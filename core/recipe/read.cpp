@@ -155,8 +155,7 @@ constexpr const char* expert_parallel =
     "Expert parallelism is not replayed: each rank would hold some of the experts and exchange tokens.";
 constexpr const char* fp8_training =
     "Training in fp8 (torchao, Transformer Engine) is not replayed: which copies of weights and inputs it "
-    "keeps "
-    "depends on its recipe.";
+    "keeps depends on its recipe.";
 constexpr NotModelled known_elsewhere[] = {
     {"tensor_parallel_size", tensor_parallel},
     {"tensor_parallel", tensor_parallel},

@@ -54,8 +54,7 @@ constexpr Threshold thresholds[] = {
     {"rank_may_take_less",
      [](const Replayed& f) { return f.recipe.peft.on && f.recipe.peft.peft_type == "LOKR"; },
      "From a rank of half a factor's longer side on, LoKr keeps that factor whole instead of as two "
-     "matrices: "
-     "a rank above that line can take less than one below it.",
+     "matrices: a rank above that line can take less than one below it.",
      "huggingface/peft src/peft/tuners/lokr/layer.py create_adapter_parameters"},
     {"rank_may_take_less", [](const Replayed& f) { return steps_by_size(f.recipe); },
      "This optimizer treats tensors by their size: states of small ones stay on the GPU, or in fp32. A "
@@ -82,9 +81,8 @@ constexpr Threshold thresholds[] = {
      "pytorch/pytorch aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp mha_bwd "
      "(seqlen_q_rounded)"},
     {"size_may_take_less", gets_a_mask_at_the_window,
-     "Rows that reach the sliding window get a mask, and with it the memory-efficient kernel runs instead of "
-     "the "
-     "math kernel: a longer row can take less.",
+     "Rows that reach the sliding window get a mask, and with it the memory-efficient kernel runs instead "
+     "of the math kernel: a longer row can take less.",
      "huggingface/transformers src/transformers/masking_utils.py _ignore_causal_mask_sdpa; "
      "integrations/sdpa_attention.py use_gqa_in_sdpa"},
 };

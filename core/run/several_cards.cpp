@@ -49,7 +49,8 @@ double efficiency_of(const Run& run, const recipe::Recipe& recipe, const hardwar
   const uint64_t cards = recipe.parallel.num_gpus;
   alone.parallel.num_gpus = alone.parallel.sequence_parallel_size = 1;
   alone.parallel.strategy = "none";
-  alone.training.gradient_accumulation_steps = recipe.effective_batch() / alone.training.per_device_train_batch_size;
+  alone.training.gradient_accumulation_steps =
+      recipe.effective_batch() / alone.training.per_device_train_batch_size;
   const double whole = time::step_time(time::work_of(run.network, alone), alone, gpu).seconds;
   const double shared = time::step_time(time::work_of(run.network, recipe), recipe, gpu).seconds;
   return shared > 0 ? whole / (static_cast<double>(cards) * shared) : 0;

@@ -28,8 +28,7 @@ const Fix expandable_segments = {
     .effort = "an environment variable",
     .why =
         "The allocator grows its segments in place, so that less reserved memory lies idle. It makes no "
-        "tensor "
-        "smaller.",
+        "tensor smaller.",
     .evidence = "The same numbers.",
     .source = "pytorch c10/cuda/CUDACachingAllocator.cpp ExpandableSegment; docs notes/cuda",
     .levels = expandable_segments_levels,

@@ -40,8 +40,7 @@ const Fix flash_attention = {
     .effort = "a package",
     .why =
         "No mask is built and no scores are written, also where padding or the card keeps SDPA from its "
-        "flash "
-        "kernel.",
+        "flash kernel.",
     .evidence = "The same numbers up to rounding.",
     .source = "Dao-AILab/flash-attention; huggingface/transformers integrations/flash_attention.py",
     .levels = flash_attention_levels,

@@ -37,8 +37,8 @@ const Fix linear_experts = {
     .effort = "a package",
     .why =
         "Transformers 5 holds the experts of a layer as one parameter: bitsandbytes leaves it in 16 bits, "
-        "and "
-        "adapters on it are built anew in each forward. Before, they are linears, packed with the others.",
+        "and adapters on it are built anew in each forward. Before, they are linears, packed with the "
+        "others.",
     .evidence = "The same base and the same adapters as before Transformers 5.",
     .source = "huggingface/transformers v4.57 and v5 models/qwen3_moe/modeling_qwen3_moe.py",
     .levels = linear_experts_levels,

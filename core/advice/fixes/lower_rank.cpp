@@ -37,9 +37,8 @@ const Fix lower_rank = {
     .effort = "one setting",
     .why = "Adapters, their gradients and their states shrink with the rank; alpha is kept in ratio.",
     .evidence =
-        "The QLoRA paper finds no effect of the rank between 8 and 256 on instruction data; on far-off data "
-        "a "
-        "higher rank learns more.",
+        "The QLoRA paper finds no effect of the rank between 8 and 256 on instruction data; on far-off "
+        "data a higher rank learns more.",
     .source = "Dettmers et al. 2023, arXiv:2305.14314, appendix A.1; Biderman et al. 2024, arXiv:2405.09673",
     .levels = lower_rank_levels,
     .settings = lower_rank_settings,

@@ -79,8 +79,7 @@ const Fix micro_batch = {
         "them.",
     .evidence =
         "The same effective batch. Where samples differ in length, Transformers from 4.46 on weighs every "
-        "token "
-        "alike.",
+        "token alike.",
     .source = "huggingface/transformers trainer.py; huggingface.co/blog/gradient_accumulation",
     .levels = micro_batch_levels,
     .settings = micro_batch_settings,

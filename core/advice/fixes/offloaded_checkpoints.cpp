@@ -46,8 +46,7 @@ const Fix offloaded_checkpoints = {
     .effort = "one setting",
     .why =
         "With checkpointing the inputs of all layers are what is left; they wait in RAM instead, and come "
-        "back "
-        "one by one.",
+        "back one by one.",
     .evidence = "The same numbers.",
     .source =
         "huggingface/trl trl/models/activation_offloading.py; meta-pytorch/torchtune "

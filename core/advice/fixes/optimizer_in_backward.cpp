@@ -34,8 +34,7 @@ const Fix optimizer_in_backward = {
     .effort = "a line of code",
     .why =
         "Each parameter steps as soon as its gradient is there, which is then let go: the gradients never "
-        "exist "
-        "all at once.",
+        "exist all at once.",
     .evidence =
         "The same update, but gradients cannot be clipped by their common norm, which most recipes do.",
     .source =

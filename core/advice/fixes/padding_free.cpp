@@ -52,9 +52,7 @@ const Fix padding_free = {
     .effort = "a package",
     .why =
         "The batch with the longest sample holds the others as long as they are, instead of padding all of "
-        "them "
-        "to "
-        "it; flash attention keeps them apart.",
+        "them to it; flash attention keeps them apart.",
     .evidence = "The same samples in a step and the same loss up to rounding; no sample sees another.",
     .source =
         "arXiv:2407.09105; huggingface/transformers docs padding_free, data_collator.py "

@@ -33,9 +33,7 @@ const Fix sixteen_bit_adapters = {
     .why = "Adapters, their gradients and their optimizer states take half.",
     .evidence =
         "The QLoRA paper trained its adapters so, and TRL does on quantised bases from 0.26; small updates "
-        "may "
-        "be "
-        "rounded away at low learning rates.",
+        "may be rounded away at low learning rates.",
     .source =
         "Dettmers et al. 2023, arXiv:2305.14314, section 3; huggingface/trl sft_trainer.py; huggingface/peft "
         "autocast_adapter_dtype",

@@ -34,8 +34,7 @@ const Fix sixteen_bit_load = {
     .why = "A frozen base in fp32 takes twice the memory, and autocast copies it to 16 bits once more.",
     .evidence =
         "The published checkpoint is in 16 bits already, so nothing is lost; the frozen weights are "
-        "multiplied "
-        "in 16 bits under autocast anyway.",
+        "multiplied in 16 bits under autocast anyway.",
     .source = "huggingface/transformers modeling_utils.py from_pretrained(dtype=...)",
     .levels = sixteen_bit_load_levels,
     .settings = sixteen_bit_load_settings,

@@ -28,9 +28,8 @@ const Fix vllm_sleep_mode = {
     .slot = "vllm_sleep",
     .effort = "one setting",
     .why =
-        "Between generations vLLM's weights wait in RAM and its cache is given up, so that training has the "
-        "whole "
-        "card.",
+        "Between generations vLLM's weights wait in RAM and its cache is given up, so that training has "
+        "the whole card.",
     .evidence =
         "The same completions and the same update; waking up copies the weights back at every generation.",
     .source =

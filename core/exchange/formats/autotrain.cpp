@@ -86,9 +86,8 @@ constexpr Row rows[] = {
 };
 constexpr std::string_view irrelevant =
     "padding scheduler lr warmup_ratio weight_decay max_grad_norm seed chat_template add_eos_token "
-    "logging_steps "
-    "log text_column prompt_text_column rejected_text_column push_to_hub repo_id username token project_name "
-    "data_path train_split valid_split merge_adapter max_samples";
+    "logging_steps log text_column prompt_text_column rejected_text_column push_to_hub repo_id username "
+    "token project_name data_path train_split valid_split merge_adapter max_samples";
 constexpr Table table{rows, irrelevant, "unsloth evaluation_strategy model_ref train llm backend $words",
                       "auto_find_batch_size"};
 constexpr Section sections[] = {{"params", &table}, {"", &top_table}, {"", &table}};

@@ -87,12 +87,10 @@ constexpr Row v1_rows[] = {
 };
 constexpr std::string_view v1_irrelevant =
     "output_dir template trust_remote_code train_dataset eval_dataset sample_backend max_new_tokens "
-    "learning_rate "
-    "max_grad_norm batching_workers optim_config* lr_scheduler_config* seed full_determinism "
-    "resume_from_checkpoint "
-    "save_* logging_steps dist_config.dcp_path dist_config.* warmup_* lr_scheduler_type "
-    "peft_config.adapter_name_or_path "
-    "peft_config.export_* peft_config.infer_dtype dataloader_* report_to";
+    "learning_rate max_grad_norm batching_workers optim_config* lr_scheduler_config* seed full_determinism "
+    "resume_from_checkpoint save_* logging_steps dist_config.dcp_path dist_config.* warmup_* "
+    "lr_scheduler_type peft_config.adapter_name_or_path peft_config.export_* peft_config.infer_dtype "
+    "dataloader_* report_to";
 constexpr std::string_view v1_implied =
     "cp_mode dist_config.cp_mode model_class init_config* kernel_config* quant_config.name dist_config "
     "peft_config quant_config "

@@ -29,11 +29,9 @@ constexpr Row rows[] = {
 };
 constexpr std::string_view irrelevant =
     "refresh data_tag data_dir prompt_type train_on_inputs few_shot_size in_context_learning dataset_name "
-    "tag "
-    "warmup clip_grad_norm clip_grad_value clip_loss_value hf_* predict_with_generate max_new_tokens "
-    "do_sample "
-    "temperature top_k top_p typical_p repetition_penalty length_normalization unconditional_normalization "
-    "cache_dir";
+    "tag warmup clip_grad_norm clip_grad_value clip_loss_value hf_* predict_with_generate max_new_tokens "
+    "do_sample temperature top_k top_p typical_p repetition_penalty length_normalization "
+    "unconditional_normalization cache_dir";
 constexpr Table table{rows, irrelevant, "lora_only", ""};
 constexpr Section sections[] = {{"", &table}, {"", &trl_model_table}, {"", &training_table}};
 

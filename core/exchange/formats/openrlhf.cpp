@@ -231,8 +231,7 @@ void finish(Reading& reading) {
   finish_defaults(reading, script);
   reading.notes.emplace_back(
       "OpenRLHF trains in a loop of its own on DeepSpeed; its loss, log-probabilities of fp32 logits, is "
-      "priced as "
-      "the model's own cross-entropy.");
+      "priced as the model's own cross-entropy.");
 }
 
 }  // namespace

@@ -40,22 +40,19 @@ constexpr Row deepspeed_rows[] = {
 };
 constexpr std::string_view deepspeed_irrelevant =
     "gradient_clipping steps_per_print wall_clock_breakdown scheduler* fp16.* bf16.* bfloat16.* "
-    "optimizer.params* "
-    "zero_allow_untested_optimizer zero_force_ds_cpu_optimizer prescale_gradients gradient_predivide_factor "
-    "communication_data_type seq_parallel_communication_data_type disable_allgather disable_python_gc "
-    "checkpoint* "
-    "dataloader_drop_last dump_state comms_logger* comms_config* tensorboard* wandb* csv_monitor* "
-    "flops_profiler* autotuning* "
-    "elasticity* monitor_config* curriculum_learning* data_efficiency* data_types* log_level "
+    "optimizer.params* zero_allow_untested_optimizer zero_force_ds_cpu_optimizer prescale_gradients "
+    "gradient_predivide_factor communication_data_type seq_parallel_communication_data_type "
+    "disable_allgather disable_python_gc checkpoint* dataloader_drop_last dump_state comms_logger* "
+    "comms_config* tensorboard* wandb* csv_monitor* flops_profiler* autotuning* elasticity* "
+    "monitor_config* curriculum_learning* data_efficiency* data_types* log_level "
     "zero_optimization.offload_optimizer.* zero_optimization.offload_param.* "
-    "zero_optimization.reduce_scatter "
-    "zero_optimization.use_multi_rank_bucket_allreduce zero_optimization.compute_grad_norm "
-    "zero_optimization.elastic_checkpoint zero_optimization.ignore_unused_parameters "
-    "zero_optimization.round_robin_gradients zero_optimization.stage3_gather_fp16_* "
-    "zero_optimization.load_from_fp32_weights "
+    "zero_optimization.reduce_scatter zero_optimization.use_multi_rank_bucket_allreduce "
+    "zero_optimization.compute_grad_norm zero_optimization.elastic_checkpoint "
+    "zero_optimization.ignore_unused_parameters zero_optimization.round_robin_gradients "
+    "zero_optimization.stage3_gather_fp16_* zero_optimization.load_from_fp32_weights "
     "zero_optimization.log_trace_cache_warnings zero_optimization.legacy_stage1 "
-    "zero_optimization.stage3_max_note "
-    "zero_optimization.pipeline_loading_checkpoint zero_optimization.enable_sanity_checks";
+    "zero_optimization.stage3_max_note zero_optimization.pipeline_loading_checkpoint "
+    "zero_optimization.enable_sanity_checks";
 constexpr std::string_view deepspeed_implied =
     "train_batch_size optimizer.type fp32* use_data_before_expert_parallelism "
     "zero_optimization.allgather_partitions "
@@ -64,8 +61,7 @@ constexpr std::string_view deepspeed_implied =
     "zero_optimization.cpu_offload_use_pin_memory";
 constexpr std::string_view deepspeed_unpriced =
     "activation_checkpointing* torch_autocast* compile* aio_note zero_optimization.* tensor_parallel* "
-    "pipeline* "
-    "sparse_attention* compression_training* hybrid_engine* amp* data_parallel_group zenflow* "
+    "pipeline* sparse_attention* compression_training* hybrid_engine* amp* data_parallel_group zenflow* "
     "keep_in_fp32_modules";
 constexpr Table deepspeed_table{deepspeed_rows, "aio*", "", ""};
 constexpr Table deepspeed_lists{{}, deepspeed_irrelevant, deepspeed_implied, deepspeed_unpriced};
@@ -168,8 +164,7 @@ constexpr std::string_view accelerate_implied =
     "deepspeed_config.deepspeed_moe_layer_cls_names fsdp_config.fsdp_cpu_offload_pin_memory";
 constexpr std::string_view accelerate_unpriced =
     "megatron_lm_config* fp8_config* parallelism_config* dynamo_config.* dynamo_backend use_kt kt_* "
-    "kt_config* "
-    "fsdp_config.fsdp_activation_checkpointing_offload fsdp_config.fsdp_cpu_offload_policy";
+    "kt_config* fsdp_config.fsdp_activation_checkpointing_offload fsdp_config.fsdp_cpu_offload_policy";
 constexpr Table accelerate_table{accelerate_rows, accelerate_irrelevant, accelerate_implied,
                                  accelerate_unpriced};
 constexpr Section accelerate_sections[] = {{"", &accelerate_table}};

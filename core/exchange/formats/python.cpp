@@ -159,10 +159,8 @@ constexpr Row trainer_rows[] = {
      Write::no},
 };
 constexpr std::string_view trainer_irrelevant =
-    "tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
-    "dataset_text_field "
-    "formatting_func peft_config reward_funcs optimizers "
-    "reward_funcs* callbacks* dataset_num_proc";
+    "tokenizer processing_class train_dataset eval_dataset data_collator callbacks args dataset_text_field "
+    "formatting_func peft_config reward_funcs optimizers reward_funcs* callbacks* dataset_num_proc";
 constexpr Table trainer_table{trainer_rows, trainer_irrelevant, "", ""};
 
 constexpr Section sections[] = {

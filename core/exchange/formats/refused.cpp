@@ -19,8 +19,7 @@ struct Unplayed {
 const Unplayed refusals[] = {
     {&mlx_lm, "mlx_lm mlx-lm", "",
      "This is MLX's trainer (mlx_lm.lora): it trains in the memory of an Apple chip, by other kernels than "
-     "those that "
-     "are replayed here.",
+     "those that are replayed here.",
      "the same model, rank, batch and length as a command of trl sft, or as a request"},
     {&verl, "verl.trainer verl/trainer main_ppo main_dapo", "actor_rollout_ref. critic.model.",
      "This starts verl, whose workers of FSDP or Megatron and of vLLM share the GPUs in turns, which is not "
@@ -50,9 +49,8 @@ const Unplayed refusals[] = {
      "come on top"},
     {&agilerl, "agilerl", "",
      "This is a configuration of AgileRL, whose evolutionary settings say no memory; its files are not read.",
-     "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and the "
-     "lengths "
-     "under rl"},
+     "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and "
+     "the lengths under rl"},
     {&mistral_finetune, "", "",
      "This is a configuration of mistral-finetune, which trains Mistral's own model class on rows packed to seq_len, "
      "with master weights of its own: its kernels are not those that are replayed here.",
