@@ -99,9 +99,7 @@ std::vector<Resident> resident_weights(const model::Architecture& network, const
 
 std::vector<double> trained_tensors(const Parameters& parameters) {
   std::vector<double> bytes;
-  deal(parameters.trained, [&bytes](const Trained& t) {
-    bytes.push_back(t.elements() * t.size);
-  });
+  deal(parameters.trained, [&bytes](const Trained& t) { bytes.push_back(t.elements() * t.size); });
   return bytes;
 }
 
