@@ -210,8 +210,10 @@ Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const run::C
                               "Full fine-tuning has no adapter, so no rank and no targets.",
                               "--lora or --qlora with a rank, or --full without"});
   }
-  load_as_stored(changed);
-  if (fresh) fill_in(changed, catalog);
+  if (fresh) {
+    load_as_stored(changed);
+    fill_in(changed, catalog);
+  }
   use_local_config(changed, catalog);
   return changed;
 }

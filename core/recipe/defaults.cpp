@@ -46,8 +46,8 @@ Default published_dtype(const DefaultContext& c) {
   const std::string& stored = c.traits.checkpoint_dtype;
   if (stored == "float32" || stored == "bfloat16" || stored == "float16")
     return {stored, "the checkpoint is loaded in the type it was published in"};
-  return {"float32",
-          "the checkpoint is loaded in its published type: its config names none, as those saved in float32"};
+  return {"bfloat16",
+          "the checkpoint is loaded in its published type; it is not known here, bfloat16 is the usual one"};
 }
 
 Default default_dtype(const DefaultContext& c) {

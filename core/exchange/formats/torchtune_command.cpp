@@ -236,7 +236,7 @@ void add_published(Node& root, const Node& name) {
   const size_t full = rest.find("_full"), low = std::min({rest.find("_lora"), rest.find("_qlora"),
                                                           rest.find("_dora"), rest.find("_qdora")});
   const bool adapters = low < full;
-  std::string size = rest.substr(0, std::min(full, low));
+  std::string size = rest.substr(0, std::min({full, low, rest.find("_qat")}));
   std::replace(size.begin(), size.end(), '.', '_');
   std::string builder = family + "_" + size;
   if (model_of_builder(builder).empty()) builder += "_base";

@@ -126,6 +126,8 @@ TEST(ExchangeTorchtune, AConfigurationThatItBringsIsReadAsItsFileIs) {
   const Json one = of("tune run full_finetune_single_device --config llama3_1/8B_full_single_device");
   EXPECT_EQ(one["training"]["optim"], Json("paged_adamw_8bit"));
   EXPECT_EQ(one["training"]["optimizer_in_backward"], Json(true));
+  const Json trained_for_int4 = of("tune run --nproc_per_node 4 qat_distributed --config llama3/8B_qat_full");
+  EXPECT_EQ(trained_for_int4["model"], Json("meta-llama/Meta-Llama-3-8B"));
 }
 
 // torchtune/config/_utils.py _merge_yaml_and_cli_args.
