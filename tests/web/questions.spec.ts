@@ -127,11 +127,11 @@ test("5: what a bare error line means", async ({ page }) => {
   // Nothing of the example stands beside it; a card that has so much is taken, and can be said.
   await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
   await expect(asker.answer("Which GPU?")).toContainText("23.64");
-  await expect(asker.answer("Which GPU?")).toContainText("until you say: GeForce RTX 3090 24GB");
+  await expect(asker.answer("Which GPU?")).toContainText("until you say: GeForce RTX 4090 24GB");
   await asker.click(asker.answer("Which model?").getByRole("button", { name: "Qwen3-8B" }));
   await asker.click(asker.answer("Which method?").getByRole("button", { name: "QLoRA" }));
   await asker.click(asker.answer("How long").getByRole("button", { name: "4,096" }));
-  await expect(headline(page)).toContainText("RTX 3090");
+  await expect(headline(page)).toContainText("RTX 4090");
   // One of them is that of the diagnosis.
   asker.within(5);
   expect(asker.actions - 1).toBeLessThanOrEqual(4);

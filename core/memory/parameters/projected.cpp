@@ -62,7 +62,9 @@ void find_projected(const model::Architecture& network, recipe::Recipe& recipe, 
     if (meant > 0)
       t.projected.push_back({at.linear->path, static_cast<double>(meant) / static_cast<double>(layers)});
   }
-  if (!t.projected.empty() || targets.may_be_none() || !recipe.full()) return;
+  // Who says none has another refusal (core/recipe/refusals.cpp).
+  const bool said = !t.optim_target_modules.empty() || !t.optim_target_pattern.empty();
+  if (!said || !t.projected.empty() || targets.may_be_none() || !recipe.full()) return;
   errors.push_back(
       {"unknown_value", "/training/optim_target_modules",
        "No linear of this model is meant: Transformers stops with \"No target modules found for " + t.optim +
