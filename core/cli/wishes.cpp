@@ -8,7 +8,7 @@
 #include "core/cli/values.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
-#include "core/report/exchange.h"
+#include "core/run/model_names.h"
 #include "core/run/phrases.h"
 #include "core/run/usual.h"
 
@@ -154,7 +154,7 @@ void fill_in(Changed& changed, const run::Catalog& catalog) {
 // What an import says of the same name.
 void load_as_stored(Changed& changed) {
   if (changed.request.contains("quantization")) return;
-  const Json stored = report::stored_quantization(text(look(changed.request, "/model")));
+  const Json stored = run::stored_quantization(text(look(changed.request, "/model")));
   if (!stored.is_object()) return;
   for (const auto& [key, value] : stored.items()) {
     const std::string pointer = "/quantization/" + key;

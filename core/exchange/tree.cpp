@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/exchange/docstring.h"
-#include "core/exchange/format.h"
 #include "core/exchange/languages.h"
 #include "core/exchange/notebook.h"
 #include "core/exchange/scalar.h"
+#include "core/exchange/shell/words.h"
 #include "core/json/ascii.h"
 #include "core/json/utf8.h"
 
@@ -99,12 +99,9 @@ bool sets_a_variable(std::string_view line) {
 }
 
 // "time python train.py", "docker run image trl sft": words of every language, unless what they start is a program.
-bool starts_another(std::string_view line) {
-  constexpr std::string_view wrappers =
-      "time sudo nice timeout poetry pdm pipenv pixi conda mamba micromamba uvx docker podman nerdctl apptainer "
-      "singularity mpirun mpiexec orterun horovodrun";
+bool starts_a_program(std::string_view line) {
   const size_t first = line.find(' ');
-  if (first == std::string_view::npos || !in_list(line.substr(0, first), wrappers)) return false;
+  if (first == std::string_view::npos || !shell::starts_another(line.substr(0, first))) return false;
   for (std::string_view rest = line.substr(first + 1); !rest.empty();) {
     const size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view word = rest.substr(0, end);
@@ -116,7 +113,7 @@ bool starts_another(std::string_view line) {
 }
 
 bool looks_like_shell(std::string_view line) {
-  if (sets_a_variable(line) || starts_another(line)) return true;
+  if (sets_a_variable(line) || starts_a_program(line)) return true;
   for (std::string_view program : programs) {
     if (!starts(line, program)) continue;
     if (!is_word(program.back())) return program != "--" || (line.size() > 2 && is_word(line[2]));

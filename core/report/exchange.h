@@ -35,10 +35,6 @@ exchange::Import import_known(const exchange::Document& document, std::string_vi
                               const run::Catalog& catalog, std::string_view around = "");
 std::string write_import(const exchange::Import& import);
 
-/// The quantization of a checkpoint that is stored in few bits and loads so, though no key says it: of
-/// "unsloth/mistral-7b-bnb-4bit" {"load_in_4bit": true, ...}. Null of any other name.
-json::Json stored_quantization(const std::string& model);
-
 /// A request as a file of another tool: {"schema", "ok", "format", "text", "left_out": [POINTER], "errors"}.
 /// Defaults of the request's stack that the tool's own stack does not share are written out.
 /// Also what handout.h writes: environment, shell, checklist, markdown, csv, json; `before` is another

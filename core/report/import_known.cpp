@@ -26,7 +26,7 @@ using json::Json;
 
 void add_packing(Import& import) {
   if (import.request.contains("quantization")) return;
-  Json quantization = stored_quantization(import.model);
+  Json quantization = run::stored_quantization(import.model);
   if (!quantization.is_object()) return;
   import.request["quantization"] = std::move(quantization);
   std::string note = "The checkpoint's name ends in \"";
@@ -121,29 +121,6 @@ void look_up_card(Import& import, const run::Catalog& catalog) {
 }
 
 }  // namespace
-
-// What is unpacked before it is trained (fp8, nvfp4, mxfp4) says nothing here.
-Json stored_quantization(const std::string& model) {
-  const std::string packing = ascii::lower(run::packing_in(model));
-  if (packing.empty()) return nullptr;
-  const auto says = [&packing](std::string_view part) { return packing.find(part) != std::string::npos; };
-  Json quantization;
-  for (const char* method : {"gptq", "awq", "aqlm", "hqq"}) {
-    if (says(method)) quantization = {{"quant_method", method}};
-  }
-  if (quantization.is_object()) {
-    if (says("8bit") || says("int8")) quantization["bits"] = 8;
-    if (says("2bit")) quantization["bits"] = 2;
-  } else if (says("bnb") || packing == "4bit" || packing == "8bit" || packing == "nf4") {
-    quantization = {{says("8bit") ? "load_in_8bit" : "load_in_4bit", true}};
-    // quantization_config of huggingface.co/unsloth/*-bnb-4bit config.json.
-    if (quantization.contains("load_in_4bit") && ascii::lower(model).starts_with("unsloth/")) {
-      quantization["bnb_4bit_quant_type"] = "nf4";
-      quantization["bnb_4bit_use_double_quant"] = true;
-    }
-  }
-  return quantization;
-}
 
 Import import_known(const exchange::Document& document, std::string_view text, const run::Catalog& catalog,
                     std::string_view around) {

@@ -239,4 +239,27 @@ std::string hub_id(const Catalog& catalog, std::string_view name) {
 
 std::string_view packing_in(std::string_view name) { return ending(trimmed(name), packings); }
 
+// What is unpacked before it is trained (fp8, nvfp4, mxfp4) says nothing here.
+json::Json stored_quantization(std::string_view model) {
+  const std::string packing = lower(packing_in(model));
+  if (packing.empty()) return nullptr;
+  const auto says = [&packing](std::string_view part) { return packing.find(part) != std::string::npos; };
+  json::Json quantization;
+  for (const char* method : {"gptq", "awq", "aqlm", "hqq"}) {
+    if (says(method)) quantization = {{"quant_method", method}};
+  }
+  if (quantization.is_object()) {
+    if (says("8bit") || says("int8")) quantization["bits"] = 8;
+    if (says("2bit")) quantization["bits"] = 2;
+  } else if (says("bnb") || packing == "4bit" || packing == "8bit" || packing == "nf4") {
+    quantization = {{says("8bit") ? "load_in_8bit" : "load_in_4bit", true}};
+    // quantization_config of huggingface.co/unsloth/*-bnb-4bit config.json.
+    if (quantization.contains("load_in_4bit") && lower(model).starts_with("unsloth/")) {
+      quantization["bnb_4bit_quant_type"] = "nf4";
+      quantization["bnb_4bit_use_double_quant"] = true;
+    }
+  }
+  return quantization;
+}
+
 }  // namespace plimsoll::run

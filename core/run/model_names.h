@@ -29,4 +29,8 @@ std::string hub_id(const Catalog& catalog, std::string_view name);
 /// The part of a checkpoint's name that says its weights are stored quantised ("bnb-4bit", "AWQ"), or "".
 std::string_view packing_in(std::string_view name);
 
+/// The quantization of a checkpoint that is stored in few bits and loads so, though no key says it: of
+/// "unsloth/mistral-7b-bnb-4bit" {"load_in_4bit": true, ...}. Null of any other name.
+json::Json stored_quantization(std::string_view model);
+
 }  // namespace plimsoll::run

@@ -19,6 +19,19 @@ export type Field = {
   | { kind: "choice"; labels: Record<string, string> }
 );
 
+/** The tasks as their authors write them. */
+export const TASKS: Record<string, string> = {
+  sft: "SFT",
+  dpo: "DPO",
+  orpo: "ORPO",
+  kto: "KTO",
+  cpo: "CPO",
+  simpo: "SimPO",
+  grpo: "GRPO",
+  rloo: "RLOO",
+  ppo: "PPO",
+};
+
 export const generates = (request: Request) =>
   ["grpo", "rloo", "ppo"].includes(String(get(request, "/task")));
 export const hasAdapters = (request: Request) => isObject(get(request, "/peft"));

@@ -2,7 +2,6 @@
 // the site is built, so that the opening case is there before any script is.
 import { html, nothing, type TemplateResult } from "lit";
 import { form } from "./form.ts";
-import { unit } from "./format.ts";
 import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
 import type { UseEvent } from "./paste/used.ts";
@@ -10,7 +9,7 @@ import { isExample, scenarios, title } from "./scenarios.ts";
 import { sentence, sheetHead, showForm } from "./sheet.ts";
 import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, View } from "./view.ts";
-import { language, say } from "./words/say.ts";
+import { language, say, spoken } from "./words/say.ts";
 
 export interface Around {
   /** What screen readers are told. */
@@ -47,7 +46,7 @@ export function page(
           .assumed=${view.assumed}
           .known=${report?.gpu != null}
           .place=${view.pasted}
-          .spoken=${`${language()} ${unit()}`}
+          .spoken=${spoken()}
           .mended=${view.undo !== undefined && view.chosen.length === 0}
           @use=${(event: UseEvent) => actions.replace(event.detail)}
         ></plimsoll-paste>

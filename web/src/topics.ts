@@ -4,10 +4,9 @@ import "./every-field.ts";
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { Request } from "./contract.ts";
-import { STRATEGY, type Field } from "./fields.ts";
+import { generates, STRATEGY, TASKS, type Field } from "./fields.ts";
 import { field } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
-import { TASKS } from "./share/describe.ts";
 import { stated, topic } from "./topic.ts";
 import type { Actions, View } from "./view.ts";
 import { say, type Word } from "./words/say.ts";
@@ -16,7 +15,6 @@ const is = (pointer: string, words: string[]) => (request: Request) =>
   words.includes(String(get(request, pointer)));
 
 const grouped = is("/task", ["grpo", "rloo"]);
-const generating = is("/task", ["grpo", "rloo", "ppo"]);
 /** Completions have a length of their own, or alone are scored. */
 const prompted = is("/task", ["grpo", "rloo", "ppo", "dpo", "kto"]);
 const withReference = is("/task", ["dpo", "kto", "grpo", "rloo"]);
@@ -60,7 +58,7 @@ export const LATER_TOPICS = {
     choice("/task", "field.task", TASKS),
     number("/rl/num_generations", "field.generations", 1, grouped),
     number("/rl/max_prompt_length", "field.prompt", 128, prompted),
-    number("/rl/max_completion_length", "field.completion", 128, generating),
+    number("/rl/max_completion_length", "field.completion", 128, generates),
     number("/rl/beta", "field.beta", 0.01, withReference),
     flag("/rl/precompute_ref_log_probs", "field.precompute", is("/task", ["dpo", "kto"])),
     flag("/rl/use_vllm", "field.vllm", grouped),

@@ -37,6 +37,8 @@ constexpr Wrapper wrappers[] = {{"env", "", "-u --unset -C --chdir -S"},
                                 {"micromamba", "run", of_conda},
                                 {"uv", "run", of_uv},
                                 {"uvx", "", of_uv}};
+constexpr std::string_view containers = "docker podman nerdctl apptainer singularity";
+constexpr std::string_view mpi_launchers = "mpirun mpiexec orterun horovodrun";
 
 }  // namespace
 
@@ -63,12 +65,14 @@ bool is_program(const Word& word) {
                                   "llamafactory-cli trl axolotl swift tune litgpt autotrain uv poetry"));
 }
 
-bool is_container(const Word& word) {
-  return !word.quoted && in_list(word.text.characters, "docker podman nerdctl apptainer singularity");
-}
+bool is_container(const Word& word) { return !word.quoted && in_list(word.text.characters, containers); }
 
-bool is_mpi(const Word& word) {
-  return !word.quoted && in_list(word.text.characters, "mpirun mpiexec orterun horovodrun");
+bool is_mpi(const Word& word) { return !word.quoted && in_list(word.text.characters, mpi_launchers); }
+
+bool starts_another(std::string_view program) {
+  return in_list(program, containers) || in_list(program, mpi_launchers) ||
+         std::any_of(std::begin(wrappers), std::end(wrappers),
+                     [program](const Wrapper& row) { return row.program == program; });
 }
 
 size_t wrapper_at_front(const std::vector<Word>& words) {

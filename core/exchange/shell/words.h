@@ -22,6 +22,8 @@ bool is_tool(const Word& word);
 bool is_launcher(const Word& word);
 /// What trains, or starts what does.
 bool is_program(const Word& word);
+/// A name of any of the three below, or of what starts another command and leaves it as it is: "time", "poetry", "docker".
+bool starts_another(std::string_view program);
 /// "docker run image", whose own flags stand before the image: only what starts in it is of the training.
 bool is_container(const Word& word);
 /// "mpirun -np 8": only the number of processes is of the training.

@@ -1,4 +1,6 @@
 // What comes to the page outside its box: dropped on it, pasted beside any field, handed over by the system.
+import { size } from "../format.ts";
+import { say } from "../words/say.ts";
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
 
@@ -52,4 +54,18 @@ function readLaunch(take: Takes): void {
   queue?.setConsumer(({ files }) => {
     void Promise.all((files ?? []).map((file) => file.getFile())).then((all) => take.files(all));
   });
+}
+
+const LARGEST = 16 * 2 ** 20;
+
+/** What files hold; `names` is given what each came with, by its text. One that is too large is a problem for all. */
+export async function readFiles(
+  files: File[],
+  names: Map<string, string>,
+): Promise<{ texts: string[]; problem?: string }> {
+  const large = files.find((file) => file.size > LARGEST);
+  if (large) return { texts: [], problem: say("paste.too_large", { size: size(large.size) }) };
+  const texts = await Promise.all(files.map((file) => file.text()));
+  texts.forEach((text, index) => names.set(text, files[index]!.name));
+  return { texts };
 }

@@ -5,8 +5,6 @@ import "../words/add-rest.ts";
 import { html, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Plan, Request } from "../contract.ts";
-import { size } from "../format.ts";
-import { sameRequest } from "../link.ts";
 import { isSuperseded, loadMore } from "../more.ts";
 import { LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
 import { get, put } from "../pointer.ts";
@@ -24,17 +22,17 @@ import {
   TAKEN,
   unread,
 } from "./asked.ts";
+import { isShown } from "./became.ts";
 import { begun, combined, pointers } from "./combined.ts";
 import { acts, findings } from "./findings.ts";
-import { fromAnywhere } from "./anywhere.ts";
+import { fromAnywhere, readFiles } from "./anywhere.ts";
 import { Held } from "./held.ts";
 import { isOwnTable, linked } from "./own-text.ts";
-import { isToTell, patched } from "./patched.ts";
+import { patched, writtenBack } from "./patched.ts";
 import type { Used } from "./used.ts";
-import { allTogether, changedBy, COUNT, DIED, isAnswered, isStill, machineOf, readRun } from "./together.ts";
+import { allTogether, changedBy, COUNT, DIED, isAnswered, machineOf, readRun, wholeOf } from "./together.ts";
 
 const DELAY = 250;
-const LARGEST = 16 * 2 ** 20;
 
 @customElement("plimsoll-paste")
 export class PlimsollPaste extends Held {
@@ -93,7 +91,7 @@ export class PlimsollPaste extends Held {
     this.becomes = false;
     const counted = this.isCounted();
     if (this.origin) void this.writeBack();
-    if (this.diagnosed?.ok && !this.past && (!this.whole() || counted)) {
+    if (this.diagnosed?.ok && !this.past && (!wholeOf(this.imported) || counted)) {
       this.stale = counted;
       void this.explain(this.text, counted).then(() => (this.stale = false));
     }
@@ -107,11 +105,8 @@ export class PlimsollPaste extends Held {
     this.followed = undefined;
   }
 
-  /** Whether the page shows what the text became: what it left open may be answered since. */
   private isOfText(): boolean {
-    const { became, imported, past, request } = this;
-    if (!became || sameRequest(became.request, request)) return became !== undefined;
-    return !past && isStill(became.request, request, imported, this.diagnosed);
+    return isShown(this.became, this.request, this.past, this.imported, this.diagnosed);
   }
 
   /** Whether the text became a request and the page shows another one now. */
@@ -137,25 +132,15 @@ export class PlimsollPaste extends Held {
       origin.request = request;
       return;
     }
-    const before = origin.request;
-    const patches = await loadMore()
-      .then((core) => core.patch(origin.texts, before, request))
-      .catch((error: unknown) => {
-        if (!isSuperseded(error)) throw error;
-      });
+    const patches = await writtenBack(origin.texts, origin.request, request);
     if (!patches || request !== this.request || origin !== this.origin) return;
     this.told = "";
-    this.patches = patches.filter(isToTell);
+    this.patches = patches;
   }
 
   private async takeFiles(files: File[]): Promise<void> {
-    const large = files.find((file) => file.size > LARGEST);
-    if (large) {
-      this.problem = say("paste.too_large", { size: size(large.size) });
-      return;
-    }
-    const texts = await Promise.all(files.map((file) => file.text()));
-    texts.forEach((text, index) => this.names.set(text, files[index]!.name));
+    const { texts, problem } = await readFiles(files, this.names);
+    if (problem) this.problem = problem;
     if (texts.length > 0) this.take(texts);
   }
 
@@ -271,12 +256,6 @@ export class PlimsollPaste extends Held {
     return this.free() || this.request["model"] === undefined ? undefined : this.request;
   }
 
-  /** The request that the text alone says, where it says a whole one. */
-  private whole(): Request | undefined {
-    const { request, partial } = this.imported ?? {};
-    return request && !partial && request["model"] !== undefined ? request : undefined;
-  }
-
   /** `answered`: the page's run is that of the text, and more of it is known. */
   private async explain(text: string, answered = false): Promise<void> {
     try {
@@ -284,7 +263,8 @@ export class PlimsollPaste extends Held {
       // What is taken for a run whose method nobody has said yet explains no failure.
       const own = this.own();
       const under =
-        (answered ? this.request : this.whole()) ?? (own && saysMethod(own, this.assumed) ? own : undefined);
+        (answered ? this.request : wholeOf(this.imported)) ??
+        (own && saysMethod(own, this.assumed) ? own : undefined);
       const diagnosed = await diagnose(core, text, under, this.answers, this.imported);
       if (text !== this.text) return;
       this.diagnosed = diagnosed;
@@ -414,7 +394,7 @@ export class PlimsollPaste extends Held {
     // The card answers a question that has become the request.
     const isRequest = this.replaced !== undefined || this.became !== undefined || this.led;
     const asked = isRequest && isCardsAnswer(diagnosed, this.led && this.request["model"] === undefined);
-    const ofPage = !this.whole() && this.own() !== undefined;
+    const ofPage = !wholeOf(this.imported) && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
       ${this.replaced
         ? nothing

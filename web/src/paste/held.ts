@@ -3,6 +3,7 @@
 import { LitElement } from "lit";
 import { property, state } from "lit/decorators.js";
 import type { Json, Request } from "../contract.ts";
+import type { Became } from "./became.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
 
 const SHOWN = [
@@ -32,8 +33,7 @@ export abstract class Held extends LitElement {
   @state() protected replaced: Request | undefined;
   /** The texts that the request came from, the one that names its model first, and the request as it was then. */
   protected origin: { texts: string[]; request: Request | undefined } | undefined;
-  /** The request that the text became, with what it left open and was answered since; and what of it nobody has said. */
-  @state() protected became: { request: Request; assumed: string[] } | undefined;
+  @state() protected became: Became | undefined;
   /** What is said of the failure is said of an earlier request. */
   @state() protected past = false;
   /** Names of files that came with the others and are not of their run. */

@@ -1,5 +1,7 @@
 // The pasted file again, with what changed on the page written into it: the lines that differ, to be copied or saved.
 import { html, nothing, type TemplateResult } from "lit";
+import type { Request } from "../contract.ts";
+import { isSuperseded, loadMore } from "../more.ts";
 import { dotted } from "../pointer.ts";
 import { copy, download } from "../save.ts";
 import { say } from "../words/say.ts";
@@ -21,8 +23,23 @@ const KIND: Record<string, string> = { "+": "added", "-": "gone", "@": "place" }
 const line = (text: string) => html`<span class=${KIND[text[0] ?? ""] ?? "same"}>${text}${"\n"}</span>`;
 
 /** Which card it is no training file says. */
-export const isToTell = ({ ok, diff = "", left_out = [] }: Patched): boolean =>
+const isToTell = ({ ok, diff = "", left_out = [] }: Patched): boolean =>
   ok && (diff !== "" || left_out.some(({ pointer }) => pointer !== "/hardware/gpu"));
+
+/** The texts that one request came from with what is another in the next; undefined: a later question took its place. */
+export async function writtenBack(
+  texts: string[],
+  before: Request,
+  after: Request,
+): Promise<Patched[] | undefined> {
+  try {
+    const core = await loadMore();
+    return (await core.patch(texts, before, after)).filter(isToTell);
+  } catch (error) {
+    if (!isSuperseded(error)) throw error;
+    return undefined;
+  }
+}
 
 /** One of `all` files; `names`: what they came with, by their text. `tell` is given what has been done. */
 export function patched(

@@ -1,9 +1,7 @@
 // What is pasted one after another: a launcher's YAML and then the script, the cells of a notebook, an error and then its file.
 import type { More } from "../more.ts";
-import type { Json, Request } from "../contract.ts";
+import type { Request } from "../contract.ts";
 import { get, isObject, plain, put } from "../pointer.ts";
-import { sameRequest } from "../link.ts";
-import { CHECKPOINTING, LEFT_OPEN, PRECISION, saysMethod } from "../own.ts";
 import type { Diagnosis, Imported } from "./found.ts";
 
 export const COUNT = "/parallel/num_gpus";
@@ -117,6 +115,11 @@ export async function readRun(core: More, texts: string[], whole: string): Promi
   return { ...imported, request };
 }
 
+/** The request that a text alone says, where it says a whole one. */
+export function wholeOf({ request, partial }: Partial<Imported> = {}): Request | undefined {
+  return request && !partial && request["model"] !== undefined ? request : undefined;
+}
+
 /** What an error message shows of the machine. */
 export function machineOf(found: Diagnosis | undefined): {
   capacity: number | undefined;
@@ -126,35 +129,6 @@ export function machineOf(found: Diagnosis | undefined): {
   const messages = found?.messages ?? [];
   const capacity = messages[0]?.numbers["capacity"] ?? found?.said?.card_bytes;
   return { capacity, ranks: Math.max(0, ...messages.map(({ rank }) => rank + 1)), died: messages.length > 0 };
-}
-
-/** What a text may leave open and a person may answer, or the page for them. */
-const ANSWERED = ["/hardware/gpu", COUNT, "/parallel/strategy", ...LEFT_OPEN, "/rl/max_prompt_length"];
-const FILLED = ["/vision/images_per_sample", "/vision/image_size", CHECKPOINTING, ...PRECISION];
-
-const isEmpty = (value: Json): boolean => isObject(value) && Object.keys(value).length === 0;
-
-/** Whether a request is still that which a text became: nothing is another but what the text does not say. */
-export function isStill(
-  became: Request,
-  request: Request,
-  read: Imported | undefined,
-  found: Diagnosis | undefined,
-): boolean {
-  const own = read?.request ?? found?.said?.request ?? became;
-  // A model or a part of a file says nothing of the rest.
-  if (read?.request && (read.partial || read.format?.id === "config"))
-    return isAnswered(read.format?.id === "config" ? { model: became["model"] ?? null } : own, request);
-  const method = saysMethod(own, []) ? [] : ["/peft", "/quantization"];
-  const missing = (read?.missing ?? []).map(({ pointer }) => pointer);
-  const open = [...ANSWERED, ...FILLED, ...method, ...missing].filter(
-    (pointer) => get(own, pointer) === undefined,
-  );
-  const said = (whole: Request) => {
-    const rest = open.reduce((under, pointer) => put(under, pointer, undefined), whole);
-    return Object.fromEntries(Object.entries(rest).filter(([, value]) => !isEmpty(value)));
-  };
-  return sameRequest(said(became), said(request));
 }
 
 /** Whether the one is the other with what was open answered; the card, which a message names by its size alone, may be another. */

@@ -2,21 +2,9 @@
 //
 //     describe(report, request)   -> { model: "mistral-7b-v0.3, LoRA, rank 16", batch: "batch 1, 256 tokens" }
 import type { Json, Report, Request } from "../contract.ts";
+import { TASKS } from "../fields.ts";
 import { get, isObject } from "../pointer.ts";
 import { say } from "../words/say.ts";
-
-/** Names that are not their ids in capitals are written so by their authors. */
-export const TASKS: Record<string, string> = {
-  sft: "SFT",
-  dpo: "DPO",
-  orpo: "ORPO",
-  kto: "KTO",
-  cpo: "CPO",
-  simpo: "SimPO",
-  grpo: "GRPO",
-  rloo: "RLOO",
-  ppo: "PPO",
-};
 
 const text = (value: Json | undefined) => (typeof value === "string" ? value : JSON.stringify(value));
 

@@ -1,11 +1,10 @@
 // Ways to take the answer along: as a link, a table, a picture, an embedded card.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report, Request } from "../contract.ts";
-import { unit } from "../format.ts";
 import { headline } from "../headline.ts";
 import { encode } from "../link.ts";
 import { madeOf } from "../made.ts";
-import { language, say, type Word } from "../words/say.ts";
+import { say, spoken, type Word } from "../words/say.ts";
 import type { Actions, View } from "../view.ts";
 import { copy, download } from "../save.ts";
 import { describe } from "./describe.ts";
@@ -95,7 +94,7 @@ export function sharePanel(view: View, _report: Report, actions: Actions): Templ
       )}
       <a href="./docs/embed.html${encode(view.request, madeOf(view))}">${say("share.builder")}</a>
     </div>
-    <plimsoll-export .request=${view.request} .spoken=${`${language()} ${unit()}`}></plimsoll-export>
+    <plimsoll-export .request=${view.request} .spoken=${spoken()}></plimsoll-export>
     <plimsoll-qr .address=${addressOf(view)}></plimsoll-qr>
     ${view.told && !view.told.message.includes(say(LINK.word))
       ? html`<p class="told">${view.told.message}</p>`

@@ -53,6 +53,8 @@ export function addWords(more: Partial<Words>): void {
 }
 
 export const language = () => current;
+/** Language and unit together: what words and sizes are in. */
+export const spoken = () => `${current} ${unit()}`;
 
 /** That of the browser where the page has it. */
 export const ownLanguage = (): string => navigator.language.slice(0, 2);
