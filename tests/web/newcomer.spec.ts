@@ -34,6 +34,7 @@ test("a traceback alone leads to a fix: its frames say QLoRA, the card asks the 
   await expect(page.locator(".way")).toBeAttached();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   // What is said of the failure is said of the run that died, not of the mended one.
+  await expect(page.locator("plimsoll-paste .found > p").first()).toContainText("Replayed as requested");
   const summary = await page.locator("plimsoll-paste .found > p").first().textContent();
   await page.locator(".ways .apply").first().click();
   await expect(headline(page)).toContainText(/Fits|Tight/);

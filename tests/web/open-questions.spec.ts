@@ -82,21 +82,20 @@ test("a rented machine names the batch of each card, and which prices count", as
 });
 
 for (const locale of ["en", "de"]) {
-  test(`the masthead and the navigation stand apart, ${locale}`, async ({ browser, baseURL }) => {
-    for (const width of [1280, 900, 360]) {
-      const viewport = { width, height: 800 };
-      const context = await browser.newContext({ locale, viewport, ...(baseURL ? { baseURL } : {}) });
-      const page = await context.newPage();
-      await page.goto("./");
-      await expect(page.locator("#share-title")).toBeAttached();
-      const words = await page.locator(".masthead > p").boundingBox();
-      const nav = await page.locator("body > nav .pages").boundingBox();
-      if (!words || !nav) throw new Error("not drawn");
-      const apart =
-        words.x + words.width <= nav.x || words.y + words.height <= nav.y || nav.y + nav.height <= words.y;
-      expect([width, apart]).toEqual([width, true]);
-      await context.close();
-    }
+  test.describe(locale, () => {
+    test.use({ locale });
+    test("the masthead and the navigation stand apart", async ({ page }) => {
+      await open(page);
+      for (const width of [1280, 900, 360]) {
+        await page.setViewportSize({ width, height: 800 });
+        const words = await page.locator(".masthead > p").boundingBox();
+        const nav = await page.locator("body > nav .pages").boundingBox();
+        if (!words || !nav) throw new Error("not drawn");
+        const apart =
+          words.x + words.width <= nav.x || words.y + words.height <= nav.y || nav.y + nav.height <= words.y;
+        expect([width, apart]).toEqual([width, true]);
+      }
+    });
   });
 }
 

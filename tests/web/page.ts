@@ -135,6 +135,20 @@ export async function open(page: Page, fragment = ""): Promise<void> {
   await expect.poll(() => workers(page).filter((name) => name.startsWith("first-worker-"))).toEqual([]);
 }
 
+/** The files of the module that plans. */
+export const SECOND = /\/(?:more-[^/]*\.js|plimsoll_more[^/]*)$/;
+
+/** Nothing of the second module comes before the function that this returns is called. */
+export async function holdSecondModule(page: Page): Promise<() => void> {
+  let goOn = () => {};
+  const held = new Promise<void>((done) => (goOn = done));
+  await page.route(SECOND, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return goOn;
+}
+
 /** Waits for the whole report, which takes the place of the quick one. */
 export const wholeAnswer = (page: Page) =>
   page.waitForFunction(

@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 import type { Core } from "../../web/src/core.ts";
 import { encode } from "../../web/src/link.ts";
-import { expect, headline, open, RUN, test, wholeCard } from "./page.ts";
+import { expect, headline, holdSecondModule, open, RUN, SECOND, test, wholeCard } from "./page.ts";
 
 // What the site stores is part of what is tested.
 test.use({ serviceWorkers: "allow" });
@@ -140,19 +140,13 @@ const OTHER = encode({
   hardware: { gpu: "l4" },
 });
 
-const SECOND = /\/(?:more-[^/]*\.js|plimsoll_more[^/]*)$/;
-
 for (const [name, fragment, card] of [
   ["the opening case", "", "A10G"],
   ["a link", OTHER, "L4"],
 ] as const) {
-  test(`${name} is answered without the second module`, async ({ page }) => {
-    let goOn = () => {};
-    const held = new Promise<void>((done) => (goOn = done));
-    await page.route(SECOND, async (route) => {
-      await held;
-      await route.continue();
-    });
+  const tag = fragment === "" ? [] : ["@whole"];
+  test(`${name} is answered without the second module`, { tag }, async ({ page }) => {
+    const goOn = await holdSecondModule(page);
     await page.goto(`./${fragment}`);
     await expect(page.locator("plimsoll-app .verdict h2")).toContainText(card);
     goOn();
@@ -160,7 +154,7 @@ for (const [name, fragment, card] of [
     await expect(headline(page)).toContainText(card);
   });
 
-  test(`${name} can be read before anything of the second module is fetched`, async ({ page }) => {
+  test(`${name} can be read before anything of the second module is fetched`, { tag }, async ({ page }) => {
     await watch(page);
     await open(page, fragment);
     await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
