@@ -200,7 +200,7 @@ bool suits(const run::Run& run, const hardware::Gpu& gpu) {
   const bool sixteen = r.training.bf16 || r.model_args.dtype == "bfloat16";
   const bool flash = r.model_args.attn_implementation.rfind("flash_attention", 0) == 0;
   const std::string_view vendor = run.gpu == nullptr ? "NVIDIA" : std::string_view(run.gpu->vendor);
-  return gpu.vendor == vendor && !gpu.unified_memory && gpu.segment != "slice" && (gpu.bf16 || !sixteen) &&
+  return gpu.vendor == vendor && gpu.whole_card() && (gpu.bf16 || !sixteen) &&
          (gpu.flash_attention_2 || !flash);
 }
 

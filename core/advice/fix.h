@@ -67,6 +67,7 @@ struct Fix {
   std::string_view slot;
   FixKind kind = FixKind::choice;
   Needs needs = Needs::nothing;
+  bool to_host = false;       ///< moves to the processor's RAM, which is no way out where the GPU shares it
   std::string_view effort;    ///< one setting | a package | a line of code | a new run
   std::string_view why;       ///< why it saves memory
   std::string_view evidence;  ///< what is known about its effect on what is learned

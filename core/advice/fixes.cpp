@@ -82,6 +82,7 @@ const Setting* find_setting(const Fix& fix, std::string_view stack) {
 
 std::vector<Level> levels_of(const Fix& fix, const FixContext& situation) {
   if (find_setting(fix, situation.recipe.stack) == nullptr) return {};
+  if (fix.to_host && situation.gpu != nullptr && situation.gpu->unified_memory) return {};
   return fix.levels(situation);
 }
 

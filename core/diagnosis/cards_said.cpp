@@ -76,12 +76,12 @@ double find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
 
 namespace {
 
-// Boards that differ from a known one in links or clocks alone, and hold as much.
+// Boards that differ from a known one in links or clocks alone, and hold as much; and other names of one.
 struct Sister {
   std::string_view board, like;
 };
-constexpr Sister sisters[] = {{"a800", "a100"},  {"h800", "h100"},   {"l20", "l40"},   {"v100s", "v100"},
-                              {"4090d", "4090"}, {"4090 d", "4090"}, {"5090d", "5090"}};
+constexpr Sister sisters[] = {
+    {"v100s", "v100"}, {"4090d", "4090 d"}, {"5090d", "5090"}, {"5090 d", "5090"}, {"dgx spark", "gb10"}};
 
 // Whether a board's name stands in a text as a word of its own: "two 4090s", "rtx4090", not "14090".
 bool stands_as_a_name(std::string_view folded, std::string_view name) {
@@ -102,6 +102,11 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
   if (gpu.segment == "slice") {
     return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
   }
+  // Whoever has one says its size: "4090 48G".
+  const std::string size = std::to_string(gpu.tier_gib);
+  if (gpu.segment == "modified" && folded.find(size + "g") == std::string_view::npos &&
+      folded.find(size + " g") == std::string_view::npos)
+    return false;
   std::string_view name = gpu.id;
   for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
     if (name.substr(0, brand.size()) == brand) {
@@ -109,11 +114,12 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
       break;
     }
   }
-  name = name.substr(0, name.find('-'));
-  if (name == "rtx") name = "titan rtx";  // every card of the brand is an RTX
-  return stands_as_a_name(folded, name) ||
+  std::string board(name.substr(0, name.find('-')));
+  if (name.ends_with("-d")) board += " d";
+  if (board == "rtx") board = "titan rtx";  // every card of the brand is an RTX
+  return stands_as_a_name(folded, board) ||
          std::any_of(std::begin(sisters), std::end(sisters), [&](const Sister& one) {
-           return one.like == name && stands_as_a_name(folded, one.board);
+           return one.like == board && stands_as_a_name(folded, one.board);
          });
 }
 

@@ -58,7 +58,8 @@ std::vector<std::string> cards_of(const Situation& situation, const TextReading&
     if (off && !(cuda && gpu->vendor == "AMD")) found.push_back({gpu, named, *off});
   }
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-    return a.named != b.named ? a.named : a.off < b.off;
+    if (a.named != b.named) return a.named;
+    return a.off != b.off ? a.off < b.off : a.gpu->id < b.gpu->id;
   });
   std::vector<std::string> out;
   for (const Candidate& one : found) {

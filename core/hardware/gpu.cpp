@@ -35,7 +35,7 @@ uint64_t whole_bytes(double size_gib) { return static_cast<uint64_t>(std::floor(
 // and 14.74 on a T4, 79.65 and 79.10 on an H100), and more on Blackwell (31.84 and 31.34 on an RTX 5090,
 // 179.06 and 178.36 on a B200).
 double shortfall_gib(const Gpu& gpu) {
-  const bool geforce = gpu.segment == "consumer" || gpu.segment == "laptop";
+  const bool geforce = gpu.segment == "consumer" || gpu.segment == "laptop" || gpu.segment == "modified";
   const bool blackwell = gpu.compute_capability >= 10.0;
   if (geforce) return blackwell ? 0.5 : 0.3;
   return blackwell ? 0.7 : 0.45;
@@ -237,8 +237,8 @@ void read_card(const json::Json& value, const std::string& file, Gpu& gpu, json:
   }
   gpu.name = card.text("name");
   gpu.vendor = card.text_of("vendor", {"NVIDIA", "AMD", "Intel", "Apple"});
-  gpu.segment =
-      card.text_of("segment", {"consumer", "laptop", "workstation", "datacenter", "unified", "slice"});
+  gpu.segment = card.text_of(
+      "segment", {"consumer", "laptop", "workstation", "datacenter", "unified", "slice", "modified"});
   gpu.architecture = card.text("architecture");
   const bool other = gpu.vendor == "AMD" || gpu.vendor == "Intel" || gpu.vendor == "Apple";
   if (!other) gpu.compute_capability = card.number("compute_capability", {5, 20});
@@ -324,8 +324,7 @@ Context context(const Gpu& gpu) {
 std::vector<Tier> tiers(const std::vector<Gpu>& gpus) {
   std::vector<Tier> tiers;
   for (const Gpu& gpu : gpus) {
-    if (gpu.unified_memory || gpu.segment == "slice" || (gpu.vendor != "NVIDIA" && gpu.vendor != "AMD"))
-      continue;
+    if (!gpu.whole_card() || (gpu.vendor != "NVIDIA" && gpu.vendor != "AMD")) continue;
     const auto place = std::lower_bound(tiers.begin(), tiers.end(), gpu.tier_gib,
                                         [](const Tier& tier, uint64_t size) { return tier.gib < size; });
     if (place == tiers.end() || place->gib != gpu.tier_gib) {

@@ -23,8 +23,9 @@ namespace plimsoll::hardware {
 struct Gpu {
   std::string id;
   std::string name;
-  std::string vendor;   // NVIDIA, AMD, Intel, Apple
-  std::string segment;  // consumer, laptop, workstation, datacenter, unified, slice (of MIG)
+  std::string vendor;  // NVIDIA, AMD, Intel, Apple
+  std::string
+      segment;  // consumer, laptop, workstation, datacenter, unified, slice (of MIG), modified (by its seller)
   std::string architecture;
   double compute_capability = 0;  // 7.5, 8.6, 9.0, 12.0; 0 where there is none
 
@@ -50,6 +51,8 @@ struct Gpu {
   std::vector<std::string> sources;
   std::string notes;
 
+  /// A card as its maker sells it, with memory of its own.
+  bool whole_card() const { return !unified_memory && segment != "slice" && segment != "modified"; }
   /// Whether what is replayed is what runs on it: Metal has kernels and an allocator of its own.
   bool replayed() const { return vendor != "Apple"; }
 };

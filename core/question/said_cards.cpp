@@ -24,8 +24,8 @@ constexpr std::size_t most_cards = 4;
 // Words of a card's name: "4070", "ti", "super" of "GeForce RTX 4070 Ti SUPER 16GB". Brands and sizes are
 // none.
 std::vector<std::string> name_words(const hardware::Gpu& gpu) {
-  constexpr std::string_view brands[] = {"geforce", "rtx", "gtx",      "tesla",
-                                         "radeon",  "rx",  "instinct", "intel"};
+  constexpr std::string_view brands[] = {"geforce", "rtx",      "gtx",   "tesla",   "radeon",
+                                         "rx",      "instinct", "intel", "modified"};
   const std::string name = diagnosis::fold(gpu.name.substr(0, gpu.name.find('(')));
   std::vector<std::string> words;
   for (const SaidWord& word : split(name)) {
@@ -60,7 +60,9 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
     if (rest.substr(0, board.size()) != board) continue;
     rest.remove_prefix(board.size());  // "3060ti", "3090s"
     const bool plural = rest == "s" && has_digit(board);
-    if (!rest.empty() && !plural && rest != "ti" && rest != "tisuper") continue;
+    const bool told =
+        rest == "ti" || rest == "tisuper" || std::find(words.begin(), words.end(), rest) != words.end();
+    if (!rest.empty() && !plural && !told) continue;
     int like = plural ? 8 : 10;
     for (const std::string& word : words) {
       if (word == board) continue;
@@ -105,6 +107,7 @@ std::vector<const hardware::Gpu*> cards_in(std::string_view folded, const run::C
   for (const hardware::Gpu& gpu : catalog.gpus) {
     const bool known = gpu.usable_bytes > 0 && gpu.vendor != "Apple";
     if (!(known || is_apples(gpu, said)) || gpu.segment == "slice" || is_round(gpu, said)) continue;
+    if (gpu.segment == "modified" && !says_size(gpu, folded)) continue;
     const int like = likeness(gpu, said);
     if (like == 0 || like < best) continue;
     if (like > best) named.clear();

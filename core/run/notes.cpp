@@ -256,9 +256,10 @@ constexpr NoteRow limit_notes[] = {
      .applies = [](R, G gpu) { return hardware::judged(gpu) != nullptr && gpu->unified_memory; },
      .message = [](R, G gpu) -> std::string {
        return gpu->name +
-              " shares its memory with the system; allocator and context figures here are those of CUDA.";
+              " shares its memory with the system: what that and other programs hold is missing to the run, and "
+              "offloading to CPU frees nothing.";
      },
-     .source = "pytorch MPS backend"},
+     .source = "the maker's description of the machine"},
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ const Fix offloaded_checkpoints = {
     .id = "offloaded_checkpoints",
     .title = "Offload checkpointed activations to CPU",
     .slot = "checkpointing",
+    .to_host = true,
     .effort = "one setting",
     .why =
         "With checkpointing the inputs of all layers are what is left; they wait in RAM instead, and come "

@@ -30,6 +30,7 @@ const Fix optimizer_in_host_memory = {
     .id = "optimizer_in_host_memory",
     .title = "Optimizer states in host memory",
     .slot = "offload",
+    .to_host = true,
     .effort = "one setting",
     .why = "Master weights and states lie in RAM and the CPU makes the update.",
     .evidence = "The same update.",

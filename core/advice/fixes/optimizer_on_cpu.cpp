@@ -37,6 +37,7 @@ const Fix optimizer_on_cpu = {
     .title = "The optimizer in host memory",
     .slot = "step_place",
     .needs = Needs::full,
+    .to_host = true,
     .effort = "a package",
     .why = "States, and with offloaded gradients these too, lie in RAM; the CPU makes the update.",
     .evidence = "The same update; with offloaded gradients they cannot be clipped by their common norm.",

@@ -28,6 +28,7 @@ const Fix paged_eight_bit_optimizer = {
     .id = "paged_eight_bit_optimizer",
     .title = "Paged 8-bit AdamW",
     .slot = "optimizer",
+    .to_host = true,
     .effort = "a package",
     .why = "States of one byte, in managed memory that moves to host RAM when the card is full.",
     .evidence = "The same results as 32-bit AdamW across language, vision and translation.",

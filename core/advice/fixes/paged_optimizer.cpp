@@ -26,6 +26,7 @@ const Fix paged_optimizer = {
     .id = "paged_optimizer",
     .title = "Paged AdamW",
     .slot = "optimizer",
+    .to_host = true,
     .effort = "a package",
     .why = "The states lie in managed memory and move to host RAM when the card is full.",
     .evidence = "The same update.",

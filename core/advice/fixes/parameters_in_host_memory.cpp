@@ -40,6 +40,7 @@ const Fix parameters_in_host_memory = {
     .id = "parameters_in_host_memory",
     .title = "Offload parameters to CPU",
     .slot = "offload",
+    .to_host = true,
     .effort = "one setting",
     .why = "Weights, gradients and states lie in RAM; each layer crosses PCIe when it runs.",
     .evidence = "The same update.",

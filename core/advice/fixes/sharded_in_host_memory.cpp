@@ -26,6 +26,7 @@ const Fix sharded_in_host_memory = {
     .id = "sharded_in_host_memory",
     .title = "FSDP with parameters offloaded to CPU",
     .slot = "strategy",
+    .to_host = true,
     .effort = "one setting",
     .why =
         "Each GPU keeps its share of weights, gradients and states in RAM; a layer crosses PCIe when it "

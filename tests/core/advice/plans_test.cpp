@@ -2,6 +2,7 @@
 #include <memory>
 #include <set>
 
+#include "core/advice/fix.h"
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/elsewhere.h"
@@ -51,6 +52,25 @@ Json applied(Json request, const Json& changes) {
     request[Json::json_pointer(change.at("pointer").get<std::string>())] = change.at("to");
   }
   return request;
+}
+
+// On a DGX Spark the processor's memory is that of the GPU.
+TEST(Advice, NothingIsMovedToTheProcessorsMemoryWhereTheGpuSharesIt) {
+  for (const char* gpu : {"gb10", "h100-sxm"}) {
+    const Json request = {{"model", "llama-3.1-8b"},
+                          {"training", {{"per_device_train_batch_size", 16}, {"max_length", 16384}}},
+                          {"hardware", {{"gpu", gpu}}}};
+    json::Errors errors;
+    const auto run = run::read_run(json::write(request), presets(), errors);
+    ASSERT_TRUE(run);
+    std::size_t ways = 0;
+    for (const advice::Fix* fix : advice::fixes()) {
+      if (!fix->to_host) continue;
+      ways += advice::levels_of(*fix, {run->network, run->resolved.recipe, run->resolved.values, run->gpu})
+                  .size();
+    }
+    EXPECT_EQ(ways == 0, run->gpu->unified_memory) << gpu;
+  }
 }
 
 // Each plan of `request` for its card, against the full report of the changed request.

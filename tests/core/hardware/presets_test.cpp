@@ -128,6 +128,20 @@ TEST(GpuPresets, NvlinkIsOfTheBoardOrABridgeAndBothAreSaid) {
   for (const char* id : {"rtx-4090", "l4"}) EXPECT_FALSE(gpu(id).nvlink) << id;
 }
 
+// Sold beside the cards that they resemble: in Chinese data centres, and with memory doubled by their seller.
+TEST(GpuPresets, VariantsAreAsLargeAsTheCardsThatTheyResemble) {
+  for (const auto& [id, like] :
+       {std::pair{"a800-sxm-80", "a100-sxm-80"}, std::pair{"a800-pcie-80", "a100-pcie-80"},
+        std::pair{"h800-sxm", "h100-sxm"}, std::pair{"rtx-4090-d", "rtx-4090"},
+        std::pair{"h200-nvl", "h200-sxm"}, std::pair{"l20", "l40s"}}) {
+    EXPECT_EQ(gpu(id).tier_gib, gpu(like).tier_gib) << id;
+    EXPECT_NEAR(static_cast<double>(gpu(id).usable_bytes), static_cast<double>(gpu(like).usable_bytes),
+                0.5 * 1024 * 1024 * 1024)
+        << id;
+  }
+  for (const char* id : {"rtx-4090-48", "rtx-2080-ti-22", "gb10"}) EXPECT_FALSE(gpu(id).whole_card()) << id;
+}
+
 TEST(Tiers, AscendAndHoldEachDiscreteCardOnce) {
   const std::vector<Tier> all = tiers(all_gpus());
   std::set<std::string> seen;
@@ -145,8 +159,7 @@ TEST(Tiers, AscendAndHoldEachDiscreteCardOnce) {
   }
   for (const Gpu& gpu : all_gpus()) {
     const bool listed = seen.count(gpu.id) != 0;
-    const bool whole = gpu.segment != "slice";
-    EXPECT_EQ(listed, whole && (gpu.vendor == "NVIDIA" || gpu.vendor == "AMD")) << gpu.id;
+    EXPECT_EQ(listed, gpu.whole_card() && (gpu.vendor == "NVIDIA" || gpu.vendor == "AMD")) << gpu.id;
   }
 }
 

@@ -164,9 +164,21 @@ TEST(NewcomerQuestion, AModelThatIsNotKnownIsCalledByItsName) {
 TEST(NewcomerQuestion, ACardThatIsNotKnownIsCalledByItsName) {
   EXPECT_EQ(asked("QLoRA of Llama 3.2 3B on an RTX A2000 12GB").unknown_card, "RTX A2000");
   EXPECT_EQ(asked("QLoRA of Llama 3.2 3B on an RTX A2000 12GB").card_bytes, 12.0 * (1U << 30U));
-  EXPECT_EQ(asked("NVIDIA DGX Spark 128GB: LoRA of Llama 3.3 70B?").unknown_card, "DGX Spark");
+  EXPECT_EQ(asked("NVIDIA DGX Spark 128GB: LoRA of Llama 3.3 70B?").unknown_card, "");
   EXPECT_EQ(asked("LoRA of Llama 3.3 70B on one MI355X").unknown_card, "MI355X");
   EXPECT_EQ(asked("LoRA of Llama 3.3 70B in bf16 with r64 on 4 GPUs").unknown_card, "");
+}
+
+TEST(NewcomerQuestion, VariantsOfACardAreMeantWhereTheirOwnWordIsSaid) {
+  const auto card = [](const char* words) {
+    const SaidRequest read = asked(words);
+    return read.cards.empty() ? std::string() : read.cards.front().gpu->id;
+  };
+  EXPECT_EQ(card("LoRA of Qwen2.5-7B on 8 x A800 80G"), "a800-sxm-80");
+  EXPECT_EQ(card("QLoRA of Llama 3.1 8B on a 4090"), "rtx-4090");
+  EXPECT_EQ(card("QLoRA of Llama 3.1 8B on a 4090D"), "rtx-4090-d");
+  EXPECT_EQ(card("LoRA llama 8b 4090 48G"), "rtx-4090-48");
+  EXPECT_EQ(card("QLoRA 7B on 2080ti 22g"), "rtx-2080-ti-22");
 }
 
 TEST(NewcomerQuestion, TheSmallestCardIsNamedWhereNoneIs) {

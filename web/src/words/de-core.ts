@@ -295,7 +295,8 @@ export const CORE: Record<string, string> = {
   "note.zero_buckets": "Die Puffer von DeepSpeed sind groß; sie lassen sich verkleinern.",
   "note.layers_are_spread": "device_map verteilt die Schichten auf mehrere GPUs, die nacheinander arbeiten.",
   "note.beyond_context": "Der Kontext dieses Modells endet vor dieser Länge.",
-  "note.unified_memory": "Diese Karte teilt sich den Speicher mit dem System.",
+  "note.unified_memory":
+    "Diese Karte teilt sich den Speicher mit dem System: Was dieses belegt, fehlt dem Lauf, und Auslagern in den RAM spart nichts.",
   "note.nvme_as_host_memory":
     "Das Auslagern auf NVMe ist nicht berechnet: Karte und RAM sind gezählt, als läge es im RAM, und die Zeit ohne die Platte.",
   "note.sequence_is_shared": "Jede GPU hält ihren Teil jeder Sequenz.",
