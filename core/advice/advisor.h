@@ -94,7 +94,7 @@ class Advisor {
   /// Nothing where the run, or a plan for it, fits.
   std::optional<Blocked> blocked(double usable);
   /// From the first plan on: the further change that costs least in quality, then the one that people try
-  /// first; each takes at least a fiftieth off the peak.
+  /// first; each takes about a fiftieth off the peak, or more. Sizes are those of a report of the changed request.
   std::vector<Rung> ladder(double usable);
   /// Every fix that applies, each level; of `ids` alone where there are some.
   std::vector<SingleFix> fixes(std::span<const std::string_view> ids = {});
@@ -116,7 +116,8 @@ class Advisor {
   std::vector<ChangeRow> listed(const Choice& choice, double usable);
   json::Json before(const Choice& choice, const std::string& pointer, const json::Json& value) const;
   const std::map<std::string, double>& needed_without_locks();
-  std::optional<Rung> rung(Choice& at);
+  std::vector<Choice> further(const Choice& at);
+  std::optional<Rung> rung(Choice& at, double usable);
   /// By a full replay; null when the changes contradict each other.
   const Changed* checked(const Choice& choice);
 

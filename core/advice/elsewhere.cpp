@@ -220,7 +220,11 @@ const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& 
   for (const run::ModelEntry* entry : smaller) {
     const memory::Replay replay = memory::replay(entry->network, r, run.machine);
     if (r.peft.on && replay.parameters.matched.empty()) continue;
-    if (memory::fits(card_of(run), {entry->network, r, replay, run.widening}, usable)) return entry;
+    if (!memory::fits(card_of(run), {entry->network, r, replay, run.widening}, usable)) continue;
+    const std::optional<run::Run> there = with_model(run, *entry, catalog);
+    if (!there) continue;
+    const memory::ReplayedRun itself = like(*there, there->network, there->resolved.recipe, there->replay);
+    if (memory::fits(card_of(*there), itself, usable)) return entry;
   }
   return nullptr;
 }

@@ -43,32 +43,45 @@ std::vector<FrontPoint> Advisor::front() {
   return front;
 }
 
-// Moves `at` one rung on.
-std::optional<Rung> Advisor::rung(Choice& at) {
-  Pricer& pricer = planner_->pricer();
+// Further changes by what they cost in quality and by their place in the usual order, the mildest of a scale first.
+std::vector<Choice> Advisor::further(const Choice& at) {
+  constexpr double worth = 0.98;
   const Space& space = planner_->space();
-  const double now = pricer.price(at)->sizes.device, seconds_now = pricer.seconds(at);
-  std::optional<Choice> best;
-  const Option* added = nullptr;
-  std::pair<int, std::size_t> least;  // cost in quality, place in the usual order
+  const double now = planner_->pricer().price(at)->sizes.device;
+  std::vector<std::pair<std::pair<int, std::size_t>, Choice>> found;
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
     // Never back to what a further rung has replaced.
     for (std::size_t option = at[i] + 1u; option < space.slots[i].options.size(); ++option) {
       Choice next = at;
       next[i] = static_cast<uint8_t>(option);
-      const Price* price = pricer.price(next);
-      if (price == nullptr || price->sizes.device > 0.98 * now) continue;
-      const std::pair cost{quality_of(space, next), usual_place(*space.slots[i].options[option].fix)};
-      if (best && cost >= least) continue;
-      best = next;
-      least = cost;
-      added = &space.slots[i].options[option];
-      if (space.slots[i].kind == FixKind::scale) break;  // the mildest further step
+      const Price* price = planner_->pricer().price(next);
+      if (price == nullptr || price->sizes.device > worth * now) continue;
+      found.push_back({{quality_of(space, next), usual_place(*space.slots[i].options[option].fix)}, next});
+      if (space.slots[i].kind == FixKind::scale) break;
     }
   }
-  if (!best) return std::nullopt;
-  at = *best;
-  return Rung{added, pricer.price(at)->sizes, now, seconds_now, pricer.seconds(at)};
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Choice> ordered;
+  for (const auto& [cost, choice] : found) ordered.push_back(choice);
+  return ordered;
+}
+
+// Moves `at` one rung on, to the first that saves something by what a report of it says.
+std::optional<Rung> Advisor::rung(Choice& at, double usable) {
+  Pricer& pricer = planner_->pricer();
+  const Space& space = planner_->space();
+  const double now = pricer.confirmed(at, usable)->sizes.device;
+  for (const Choice& next : further(at)) {
+    const memory::Sizes& sizes = pricer.confirmed(next, usable)->sizes;
+    if (sizes.device >= now) continue;
+    std::size_t slot = 0;
+    while (next[slot] == at[slot]) ++slot;
+    const double seconds_now = pricer.seconds(at);
+    at = next;
+    return Rung{&space.slots[slot].options[next[slot]], sizes, now, seconds_now, pricer.seconds(at)};
+  }
+  return std::nullopt;
 }
 
 std::vector<Rung> Advisor::ladder(double usable) {
@@ -77,7 +90,7 @@ std::vector<Rung> Advisor::ladder(double usable) {
   Choice at = first.empty() ? Choice{} : first.front().choice;
   std::vector<Rung> rungs;
   while (rungs.size() < longest) {
-    const std::optional<Rung> next = rung(at);
+    const std::optional<Rung> next = rung(at, usable);
     if (!next) break;
     rungs.push_back(*next);
   }

@@ -94,7 +94,7 @@ void write_effect(Writer& out, const char* name, int64_t saved, double slower) {
 
 // What each further change saves by itself, and with those before it.
 void write_ladder(Writer& out, Advisor& advisor, double usable) {
-  const double begin = advisor.planner().pricer().price(advice::Choice{})->sizes.device;
+  const double begin = sizes_at_peak(advisor.run()).device;
   out.open_array();
   for (const advice::Rung& rung : advisor.ladder(usable)) {
     const advice::Option& option = *rung.option;

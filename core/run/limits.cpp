@@ -152,7 +152,9 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
     const memory::Replay replay = memory::replay(entry->network, r, sizing.run.machine);
     const memory::ReplayedRun there = like(sizing.run, entry->network, r, replay);
     if (!memory::fits(sizing.card, there, sizing.usable)) continue;
-    return LargestModel{entry, memory::simulated_sizes(sizing.card, there).high};
+    const std::optional<Run> asked = with_model(sizing.run, *entry, catalog);
+    if (!asked || !fits(*asked)) continue;
+    return LargestModel{entry, sizes_at_peak(*asked).high};
   }
   return std::nullopt;
 }

@@ -289,6 +289,15 @@ std::optional<Run> read_like(const Run& run, recipe::Request given, const Catalo
   return read(std::move(given), catalog, errors, nullptr, run.simulator);
 }
 
+std::optional<Run> with_model(const Run& run, const ModelEntry& entry, const Catalog& catalog) {
+  recipe::Request given = run.given;
+  given.model_id = entry.preset.id;
+  given.model_config = {};
+  given.model_name.clear();
+  Errors ignored;
+  return read_like(run, std::move(given), catalog, ignored);
+}
+
 std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors,
                             memory::ReplayMemo* memo) {
   const auto request = json::parse(text, errors);

@@ -54,6 +54,9 @@ std::optional<Run> read_quick_run(recipe::Request given, const Catalog& catalog,
 std::optional<Run> read_like(const Run& run, recipe::Request given, const Catalog& catalog,
                              json::Errors& errors);
 
+/// The request with another of the presets as its model, its reserve found as that of `run`: defaults follow the model.
+std::optional<Run> with_model(const Run& run, const ModelEntry& entry, const Catalog& catalog);
+
 /// What the network weighs; null where the replay has joined it with a value network's.
 const memory::Parameters* known_parameters(const Run& run);
 

@@ -74,6 +74,32 @@ void plan_holds(const Draw& draw, const Json& plan, const std::vector<std::strin
   every_change_is_needed(draw, plan);
 }
 
+// "If that still fails, next": the first plan's changes and one more at a time.
+void ladder_holds(const Draw& draw, const Json& card) {
+  Json request = draw.request;
+  if (!card.at("plans").empty()) request = applied(request, card.at("plans")[0].at("changes"));
+  for (const Json& rung : card.at("ladder")) {
+    for (const auto& [pointer, value] : rung.at("changes").items())
+      request[Json::json_pointer(pointer)] = value;
+    const Draw changed = answered(draw.seed, request);
+    ASSERT_TRUE(is_answered(changed)) << changed.answer.substr(0, 600) << "\n" << rung << said(draw);
+    for (const char* size : {"device", "high"})
+      EXPECT_EQ(changed.report.at("memory").at("peak").at(size), rung.at("peak").at(size))
+          << rung << said(draw);
+  }
+}
+
+// The same request with the largest model that is said to fit.
+void largest_model_holds(const Draw& draw, const Json& limits) {
+  if (limits.is_null() || limits.at("model").is_null()) return;
+  Json request = draw.request;
+  request["model"] = limits.at("model").at("id");
+  const Draw changed = answered(draw.seed, request);
+  ASSERT_TRUE(is_answered(changed)) << changed.answer.substr(0, 600) << said(draw);
+  EXPECT_EQ(changed.report.at("memory").at("peak").at("high"), limits.at("model").at("high")) << said(draw);
+  EXPECT_EQ(changed.report.at("gpu").at("verdict"), "fits") << said(draw);
+}
+
 }  // namespace
 
 void plans_hold(const Draw& draw) {
@@ -92,6 +118,8 @@ void plans_hold(const Draw& draw) {
   EXPECT_EQ(card.is_null(), draw.report.at("gpu").is_null()) << said(draw);
   if (card.is_null()) return;  // an Apple chip, which gets no verdict
   for (const Json& plan : card.at("plans")) plan_holds(draw, plan, locks);
+  ladder_holds(draw, card);
+  largest_model_holds(draw, advice->at("limits"));
 }
 
 }  // namespace plimsoll::drawn
