@@ -133,8 +133,11 @@ std::vector<Purchase> Advisor::purchases(double usable) const {
           {{"/quantization/load_in_4bit", false}, {"/quantization/load_in_8bit", false}},
           "No unpacking in each pass, and no quantisation error.");
   }
-  offer("longer", "Twice the length", {{"/training/max_length", 2 * t.max_length}},
-        "Longer samples are seen whole.");
+  const uint64_t positions = model::learned_positions(run_.network);
+  if (positions == 0 || 2 * t.max_length <= positions) {
+    offer("longer", "Twice the length", {{"/training/max_length", 2 * t.max_length}},
+          "Longer samples are seen whole.");
+  }
   if (!r.peft.on) return found;
   offer("higher_rank", "Twice the rank",
         {{"/peft/r", 2 * r.peft.r}, {"/peft/lora_alpha", 2 * r.peft.lora_alpha}},

@@ -1,5 +1,7 @@
 #include "core/model/architecture.h"
 
+#include <algorithm>
+
 #include "core/model/saturating.h"
 
 namespace plimsoll::model {
@@ -79,6 +81,15 @@ const Stack* find(const Architecture& network, Part part) {
     if (stack.part == part) return &stack;
   }
   return nullptr;
+}
+
+uint64_t learned_positions(const Architecture& network) {
+  const auto has = [](const Stack& stack) {
+    return !is_tower(stack) && stack.frames == 0 &&
+           std::any_of(stack.tables.begin(), stack.tables.end(),
+                       [](const Table& table) { return table.positions; });
+  };
+  return std::any_of(network.stacks.begin(), network.stacks.end(), has) ? network.max_position_embeddings : 0;
 }
 
 bool has_state_space(const Architecture& network) {

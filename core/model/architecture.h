@@ -343,6 +343,9 @@ const Linear* find(const LayerGroup& group, Role role);
 
 const Stack* find(const Architecture& network, Part part);
 
+/// The most tokens that a table of learned positions has rows for; 0: there is no such table, and no end.
+uint64_t learned_positions(const Architecture& network);
+
 /// Whether any layer has a state-space mixer.
 bool has_state_space(const Architecture& network);
 /// Whether layers of it are gated delta-nets (Qwen3-Next, Qwen3.5).

@@ -86,6 +86,12 @@ recipe::Values set_image(const Run& run, uint64_t size) {
 
 recipe::Values set_images(const Run&, uint64_t images) { return {{"/vision/images_per_sample", images}}; }
 
+// No kernel indexes beyond the rows of a table of positions: "index out of range", whatever memory is left.
+uint64_t longest(const Run& run) {
+  const uint64_t positions = model::learned_positions(run.network);
+  return positions == 0 ? uint64_t{1} << 24 : positions;
+}
+
 // The largest number from `low` on, which is known to be one, and below `high` for which `holds`.
 template <class Holds>
 uint64_t last_that(uint64_t low, uint64_t high, const Holds& holds) {
@@ -115,8 +121,8 @@ uint64_t last_that_near(uint64_t guess, uint64_t low, uint64_t high, const Holds
 std::optional<uint64_t> largest(const Sizing& sizing, Set set, uint64_t step, uint64_t most,
                                 uint64_t grows_from = 1) {
   const auto fits = [&](uint64_t steps) { return sizing.fits(set, steps * step); };
-  if (!fits(grows_from)) return std::nullopt;
   const uint64_t end = most / step + 1;
+  if (grows_from >= end || !fits(grows_from)) return std::nullopt;
   uint64_t guess = grows_from;
   double slack = 1;
   const auto usually_fits = [&](uint64_t steps) {
@@ -171,7 +177,8 @@ Costs costs_of(const Sizing& sizing) {
   const bool sees = sizing.run.network.image.rule != model::ImageTokens::Rule::none;
   Costs costs;
   costs.one_more_sample = cost(true, set_batch, now.training.per_device_train_batch_size + 1);
-  costs.more_tokens = cost(true, set_length, now.training.max_length + 256);
+  const uint64_t longer = now.training.max_length + 256;
+  costs.more_tokens = cost(longer <= longest(sizing.run), set_length, longer);
   costs.twice_the_rank = cost(now.peft.on, set_rank, 2 * now.peft.r);
   costs.one_more_image = cost(sees, set_images, now.vision.images_per_sample + 1);
   return costs;
@@ -180,7 +187,9 @@ Costs costs_of(const Sizing& sizing) {
 Map map_of(const Sizing& sizing) {
   Map map;
   map.batches = {1, 2, 4, 8, 16, 32, 64};
-  for (uint64_t length = 256; length <= 32768; length *= 2) map.lengths.push_back(length);
+  const uint64_t most = std::min<uint64_t>(32768, longest(sizing.run));
+  for (uint64_t length = 256; length <= most; length *= 2) map.lengths.push_back(length);
+  if (map.lengths.empty()) map.lengths.push_back(most);
   // From here on a smaller batch did not fit: neither does a larger. A batch of one says nothing of that.
   std::size_t columns = map.lengths.size();
   for (uint64_t batch : map.batches) {
@@ -210,7 +219,7 @@ std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
   limits.batch = largest(sizing, set_batch, 1, 65536, 2);
   if (!limits.batch && sizing.fits(set_batch, 1)) limits.batch = 1;
   const uint64_t shortest = task_of(now).online ? now.rl.max_completion_length / 16 + 1 : 1;
-  limits.length = largest(sizing, set_length, 16, uint64_t{1} << 24, shortest);
+  limits.length = largest(sizing, set_length, 16, longest(run), shortest);
   if (now.peft.on) limits.rank = largest(sizing, set_rank, 1, 8192);
   if (grows) limits.image_size = largest(sizing, set_image, 28, 16384);
   limits.model = largest_model(sizing, catalog);

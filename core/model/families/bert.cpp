@@ -1,5 +1,7 @@
 // Encoders: BERT, RoBERTa and ModernBERT. Counted as the base model (with BERT's pooler), as published; a
 // task head belongs to the recipe. Transformers 4.57, models/bert, roberta, modernbert.
+#include <algorithm>
+
 #include "core/model/families.h"
 #include "core/model/saturating.h"
 
@@ -60,6 +62,10 @@ void read_bert(ConfigReader& config, const Frame&, Architecture& network) {
 
 void read_roberta(ConfigReader& config, const Frame&, Architecture& network) {
   read(config, "roberta.", 50265, 2, network);
+  // Positions are counted from behind the padding token's, so the first two rows of the table are never read
+  // (modeling_roberta.py create_position_ids_from_input_ids).
+  uint64_t& positions = network.max_position_embeddings;
+  positions -= std::min<uint64_t>(2, positions);
 }
 
 void read_modernbert(ConfigReader& config, const Frame&, Architecture& network) {

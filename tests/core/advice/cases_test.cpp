@@ -197,5 +197,22 @@ TEST(Cases, LimitsAreTheLastThatFit) {
   }
 }
 
+// GPT-2 looks its positions up in a table of 1,024 rows: IndexError, or an assertion on the device, beyond.
+TEST(Cases, NoLimitGoesBeyondATableOfLearnedPositions) {
+  const std::pair<const char*, uint64_t> published[] = {{"gpt2", 1024},
+                                                        {"opt-1.3b", 2048},
+                                                        {"whisper-small", 448},
+                                                        {"bert-base-uncased", 512},
+                                                        {"roberta-base", 512}};
+  for (const auto& [model, positions] : published) {
+    const Json advice = advice_on({{"model", model}, {"hardware", {{"gpu", "h100-sxm"}}}});
+    const Json& limits = advice.at("limits");
+    EXPECT_EQ(limits.at("max_length").get<uint64_t>(), positions) << model;
+    EXPECT_LE(limits.at("map").at("max_length").back().get<uint64_t>(), positions) << model;
+    for (const Json& offer : advice.at("gpu").at("spend"))
+      EXPECT_LE(offer.at("changes").value("/training/max_length", uint64_t{0}), positions) << model;
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::report
