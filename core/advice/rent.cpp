@@ -127,7 +127,10 @@ const RentRow* Rent::cheapest() const {
 }
 
 const RentRow* Rent::unchanged() const {
-  return first_of(rows, [](const RentRow& row) { return row.setup->fix == nullptr; });
+  const RentRow* lead = cheapest();
+  const bool dated = lead != nullptr && lead->dated();
+  return first_of(rows,
+                  [dated](const RentRow& row) { return row.setup->fix == nullptr && row.dated() >= dated; });
 }
 
 const RentRow* Rent::fastest() const {

@@ -48,6 +48,15 @@ TEST(Rent, APriceWithoutADateLeadsNothingAndIsNotHidden) {
   for (const Json& row : rent.at("machines")) EXPECT_LE(number(undated, "usd"), number(row, "usd"));
 }
 
+// "25.46 USD for the cheapest that works, 9.23 USD for the cheapest without a change": the second had no date.
+TEST(Rent, AMachineWithoutADateIsNotTheCheapestForARunAsItIs) {
+  Json request = request_of("a-before");
+  request["want"] = {"rent"};
+  const Json rent = advice_on(request).at("rent");
+  EXPECT_NE(rent.at("cheapest").at("date"), "undated");
+  EXPECT_TRUE(rent.at("unchanged").is_null());
+}
+
 // Every row, made as it says, is a run that fits on that card and keeps the samples of a step.
 TEST(Rent, WhatIsSaidToFitFitsInAFullReport) {
   const Json request = full_8b();
