@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/recipe/strategies.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
@@ -18,9 +20,7 @@ bool without_quantization(recipe::Recipe& r) {
   return set;
 }
 bool without_sharding(recipe::Recipe& r) {
-  const std::string& strategy = r.parallel.strategy;
-  const bool set = r.parallel.num_gpus > 1 && !strategy.empty() && strategy != "none" && strategy != "ddp" &&
-                   strategy != "zero0";
+  const bool set = r.parallel.num_gpus > 1 && recipe::shards_states(recipe::strategy_of(r));
   r.parallel.strategy = "ddp";
   return set;
 }

@@ -8,6 +8,7 @@
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/signs.h"
 #include "core/memory/sharding/sharding.h"
+#include "core/recipe/strategies.h"
 
 namespace plimsoll::diagnosis {
 
@@ -185,19 +186,15 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   read_type_words(text, prose, f);
 }
 
-// Into how many parts a strategy cuts what a card would hold alone: ZeRO-1 the states, ZeRO-2 the gradients
-// too, ZeRO-3 and FSDP all of it (core/memory/sharding).
+// Into how many parts a strategy cuts what a card would hold alone (core/recipe/strategies.h).
 struct Parts {
   double weights = 1, gradients = 1, states = 1;
 };
 Parts parts_of(const recipe::Recipe& recipe) {
-  using memory::Strategy;
-  const Strategy strategy = memory::strategy_of(recipe);
+  const recipe::Strategy strategy = recipe::strategy_of(recipe);
   const double cards = std::max<double>(1, static_cast<double>(recipe.parallel.num_gpus));
-  const bool all = strategy == Strategy::fsdp || strategy == Strategy::fsdp2 || strategy == Strategy::zero3;
-  const bool gradients = all || strategy == Strategy::zero2;
-  const bool states = gradients || strategy == Strategy::zero1;
-  return {all ? cards : 1, gradients ? cards : 1, states ? cards : 1};
+  return {recipe::shards_parameters(strategy) ? cards : 1, recipe::shards_gradients(strategy) ? cards : 1,
+          recipe::shards_states(strategy) ? cards : 1};
 }
 
 // What one card of the replayed run holds when the pass is over. It is a part already where a strategy divides.

@@ -82,7 +82,8 @@ constexpr Conflict conflicts[] = {
          },
      .message = "Several GPUs share the work by a strategy, or hold a part of the layers each "
                 "(model_args.device_map).",
-     .allowed = "ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3, or model_args.device_map \"auto\""},
+     .others = [] { return shared_strategies(", "); },
+     .allowed = "model_args.device_map \"auto\", or "},
     {.pointer = "/model_args/device_map",
      .clashes =
          [](const Recipe& r) {
@@ -141,7 +142,8 @@ constexpr Conflict conflicts[] = {
            return size > 1 && (strategy_of(r) == Strategy::none || r.parallel.num_gpus % size != 0);
          },
      .message = "The GPUs are shared out in groups that work on one sequence together.",
-     .allowed = "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero0, zero1, zero2 or zero3"},
+     .others = [] { return shared_strategies(" or "); },
+     .allowed = "a divisor of parallel.num_gpus, with "},
     {.pointer = "/training/packing",
      .clashes = [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      .message = "A packed batch holds no padding.",

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/recipe/recipe.h"
@@ -31,11 +32,14 @@ struct StrategyRow {
   Strategy strategy;
   bool fsdp = false;               ///< PyTorch's FSDP, of either kind
   bool zero = false;               ///< DeepSpeed or ColossalAI, also where ZeRO is off
-  bool shards_gradients = false;   ///< a rank keeps its share of them
+  bool shards_states = false;      ///< a rank keeps its share of the optimizer's states
+  bool shards_gradients = false;   ///< of the gradients
   bool shards_parameters = false;  ///< and of the parameters
 };
 
 std::span<const StrategyRow> strategies();
+/// "ddp, fsdp, ... zero2 or zero3": every one that shares the work, `last` before the last of them.
+std::string shared_strategies(std::string_view last);
 
 /// `none` for a word that is not in the table.
 Strategy strategy_of(std::string_view id);
@@ -45,6 +49,7 @@ bool is_fsdp(Strategy strategy);
 bool is_zero(Strategy strategy);
 /// Neither: PyTorch alone, with the whole model on every GPU.
 bool is_plain(Strategy strategy);
+bool shards_states(Strategy strategy);
 bool shards_gradients(Strategy strategy);
 bool shards_parameters(Strategy strategy);
 

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/memory/allocator/caching_allocator.h"
 
 namespace plimsoll::advice {
 
@@ -6,7 +7,7 @@ namespace {
 
 std::vector<Level> expandable_segments_levels(const FixContext& s) {
   const std::string& now = s.recipe.hardware.cuda_alloc_conf;
-  if (now.find("expandable_segments:True") != std::string::npos) return {};
+  if (memory::read_allocator_settings(now).expandable_segments) return {};
   if (s.gpu != nullptr && (s.gpu->vendor != "NVIDIA" || s.gpu->unified_memory)) return {};
   // max_split_size_mb has no meaning inside expandable segments; other settings stay.
   const bool keep = !now.empty() && now.find("max_split_size_mb") == std::string::npos &&

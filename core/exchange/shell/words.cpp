@@ -98,7 +98,11 @@ bool takes_one_value(const Word& flag) {
 }
 
 bool is_prefix(const Word& word) {
-  return !word.quoted && in_list(word.text.characters, "env nohup time sudo exec command nice $ % !");
+  return !word.quoted && (in_list(word.text.characters, "$ % !") ||
+                          std::any_of(std::begin(wrappers), std::end(wrappers), [&word](const Wrapper& row) {
+                            return row.command.empty() && row.operands == 0 &&
+                                   row.program == word.text.characters;
+                          }));
 }
 
 std::optional<size_t> assignment(std::string_view text) {

@@ -29,16 +29,22 @@ uint64_t segment_for(uint64_t size) {
   return size < own_segment_from ? large_segment : round_up(size, own_segment_unit);
 }
 
-// The number behind `key:` in "a:1,b:2"; empty when it is not there.
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// The value behind `key:` in "a:1, b:2"; empty when it is not there. PyTorch skips blanks
+// (c10/core/AllocatorConfig.h ConfigTokenizer).
 std::string value_of(std::string_view conf, std::string_view key) {
   std::size_t from = 0;
   while (from < conf.size()) {
     std::size_t to = conf.find(',', from);
     if (to == std::string_view::npos) to = conf.size();
-    std::string_view entry = conf.substr(from, to - from);
-    while (!entry.empty() && entry.front() == ' ') entry.remove_prefix(1);
+    const std::string_view entry = without_blanks(conf.substr(from, to - from));
     if (entry.substr(0, key.size()) == key && entry.size() > key.size() && entry[key.size()] == ':') {
-      return std::string(entry.substr(key.size() + 1));
+      return std::string(without_blanks(entry.substr(key.size() + 1)));
     }
     from = to + 1;
   }

@@ -4,13 +4,14 @@
 #include <optional>
 
 #include "core/memory/allocator/allocator.h"
+#include "core/memory/allocator/caching_allocator.h"
 
 namespace plimsoll::memory {
 
 namespace {
 
 bool expandable(const recipe::Recipe& r) {
-  return r.hardware.cuda_alloc_conf.find("expandable_segments:True") != std::string::npos;
+  return read_allocator_settings(r.hardware.cuda_alloc_conf).expandable_segments;
 }
 
 }  // namespace

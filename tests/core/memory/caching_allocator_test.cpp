@@ -14,6 +14,13 @@ constexpr uint64_t mib = 1048576;
 
 AllocatorSettings with(const char* conf) { return read_allocator_settings(conf); }
 
+TEST(AllocatorSettings, BlanksAroundOneChangeNothing) {
+  for (const char* conf : {"expandable_segments:True", "expandable_segments:True ",
+                           " expandable_segments: True", "max_split_size_mb:128, expandable_segments:True "})
+    EXPECT_TRUE(with(conf).expandable_segments) << conf;
+  EXPECT_EQ(with("max_split_size_mb: 128 ,expandable_segments:True").max_split_size, uint64_t{128} << 20);
+}
+
 TEST(CachingAllocator, RoundsARequestToHalfAKibibyte) {
   EXPECT_EQ(rounded_request(1, {}), 512u);
   EXPECT_EQ(rounded_request(512, {}), 512u);

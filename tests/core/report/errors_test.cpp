@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/recipe/strategies.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
@@ -317,6 +318,14 @@ TEST(ReportErrors, AConfigOfImpossibleWidthsIsCountedToTheLastNumberThatAReportT
   const Json report = answer({{"model", {{"config", config}, {"name", "wide"}}}});
   ASSERT_EQ(report.at("ok"), true) << report.dump().substr(0, 400);
   EXPECT_LE(bytes(report, "/model/trainable"), uint64_t{1} << 55);
+}
+
+TEST(Errors, WhereGpusShareNothingEveryStrategyThatSharesIsAllowed) {
+  const Json refused = answer(
+      Json::parse(R"({"model": "gpt2", "stack": "hf", "parallel": {"num_gpus": 2, "strategy": "none"}})"));
+  const std::string allowed = refused.at("errors")[0].at("allowed");
+  for (const recipe::StrategyRow& row : recipe::strategies())
+    EXPECT_EQ(allowed.find(row.id) == std::string::npos, row.id == "none") << allowed;
 }
 
 }  // namespace
