@@ -18,6 +18,7 @@
 #include "core/run/run.h"
 #include "core/run/unsaid.h"
 #include "core/run/usual.h"
+#include "core/time/cost.h"
 
 namespace plimsoll::question {
 
@@ -27,7 +28,10 @@ using diagnosis::size_text;
 
 // Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
 json::Json with_least(json::Json request, const hardware::Gpu* gpu) {
-  for (const run::Usual& usual : run::usual_choices(request, gpu))
+  // Who names Axolotl in a sentence has not said that nothing else is set.
+  json::Json unnamed = request;
+  unnamed.erase("stack");
+  for (const run::Usual& usual : run::usual_choices(unnamed, gpu))
     request[json::Json::json_pointer(usual.pointer)] = usual.value;
   json::Json& training = request["training"];
   if (!training.contains("per_device_train_batch_size")) training["per_device_train_batch_size"] = 1;
@@ -92,6 +96,14 @@ bool is_open(const SaidRequest& said, std::string_view pointer) {
                      [&](const run::Missing& one) { return one.pointer == pointer; });
 }
 
+// Of the whole run; 0 where nobody said how many samples there are, or how fast the card is.
+double hours_of(const run::Run& run) {
+  const double steps = time::length_of(run.resolved.recipe).steps;
+  if (run.gpu == nullptr || run.given.values.count("/data/samples") == 0 || steps == 0) return 0;
+  const time::StepTime step = step_of(run, *run.gpu);
+  return step.known ? steps * step.seconds / 3600 : 0;
+}
+
 // A sample of an open length is at least as long as its images and a few words. The length that it takes, where that
 // is more than the usual one; 0 otherwise.
 uint64_t length_of_images(const run::Run& run) {
@@ -135,6 +147,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.needed = sizes.needed;
   way.device = sizes.device;
   if (said.asks_price && run->gpu != nullptr) way.usd_per_hour = price_of_chosen(*run, catalog);
+  if (said.asks_time || said.asks_price) way.hours = hours_of(*run);
   way.live = run->replay.at_peak().live;
   way.parts = parts_of(way.live);
   way.length = run->resolved.recipe.training.max_length;

@@ -21,6 +21,7 @@ struct Way {
   json::Json request;
   double needed = 0;         ///< bytes on the fullest card
   double device = 0;         ///< what nvidia-smi shows, with what PyTorch caches
+  double hours = 0;          ///< of the whole run, where time or price is asked; 0: not known
   double usd_per_hour = 0;   ///< the lowest that is known, where a price is asked; 0: none
   double usable = 0;         ///< 0: no card is known
   std::string_view verdict;  ///< fits, tight, no; "" where no card is known

@@ -19,7 +19,7 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
   json::Json request = said.request();
   json::Errors errors;
   if (said.method && run::read_quick_run(json::write(request), catalog, errors)) return request;
-  return json::Json{{"model", said.model}};
+  return json::Json{{"model", said.request().at("model")}};
 }
 
 // Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing. The
@@ -118,7 +118,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   s.answers = phase;
   read_presets(catalog, s);
   std::string_view request = given_request;
-  out.said = said_request(diagnosis::clean(text), catalog);
+  out.said = said_in(text, catalog);
   s.said = out.said.values;
   s.is_plan = tells(out.said, text) && !tells_of_a_failure(diagnosis::fold(text));
   if (out.said.method && s.said.count("/peft") == 0) s.said["/peft"] = false;

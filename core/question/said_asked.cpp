@@ -84,6 +84,14 @@ std::string price_of(const SaidRequest& said, const Way& way) {
   return out;
 }
 
+std::string whole_run(const Way& way) {
+  char hours[32];
+  std::snprintf(hours, sizeof hours, way.hours < 10 ? "%.1f" : "%.0f", way.hours);
+  std::string out = " The whole run takes about " + std::string(hours) + " hours, if all samples are as long";
+  if (way.usd_per_hour > 0) out += ": about " + dollars(way.hours * way.usd_per_hour);
+  return out + ".";
+}
+
 std::string held_against(double seen, const Way& way) {
   const std::string said = " You saw " + size_text(seen) + ": ";
   const std::string most = size_text(way.device);
@@ -122,10 +130,13 @@ std::string told_beside(const SaidRequest& said, const Way& way) {
   std::string out;
   if (said.measured_bytes > 0) out += held_against(said.measured_bytes, way);
   if (said.asks_price) out += price_of(said, way);
-  if (said.asks_time || (said.asks_price && said.hours == 0))
+  if (way.hours > 0) {
+    out += whole_run(way);
+  } else if (said.asks_time || (said.asks_price && said.hours == 0)) {
     out +=
         " How long the run takes is not answered here: it depends on how many samples there are and how long they "
         "are, which a report of the request takes into account.";
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "core/question/said_methods.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/prose.h"
@@ -196,6 +197,46 @@ constexpr CalledTask called_tasks[] = {
     {"classif*", "classification"}, {"klassifi*", "classification"}, {"分类", "classification"},
 };
 
+// "One GPU for vLLM, one for training", "vLLM on its own GPU": cards that its server has for itself; 0: none are said.
+uint64_t cards_of_the_server(const SaidWords& words) {
+  constexpr std::string_view kinds[] = {"gpu", "gpus", "card", "cards", "device", "devices"};
+  constexpr std::string_view own[] = {"own", "separate", "dedicated", "another", "second", "other", "extra"};
+  constexpr std::size_t beside = 4;
+  const auto is_in = [](std::string_view word, std::span<const std::string_view> all) {
+    return std::find(all.begin(), all.end(), word) != all.end();
+  };
+  const auto count_at = [&](std::size_t at) -> uint64_t {
+    if (words[at].is_bare()) return json::count_of(words[at].number);
+    return words[at].text == "one" || words[at].text == "a" || is_in(words[at].text, own) ? 1
+           : words[at].text == "two"                                                      ? 2
+                                                                                          : 0;
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (words[at].text != "vllm") continue;
+    if (at >= 2 && words[at - 1].text == "for") {
+      const bool named = is_in(words[at - 2].text, kinds);
+      if (const std::size_t number = named ? at - 3 : at - 2; at >= (named ? 3U : 2U)) {
+        if (const uint64_t count = count_at(number); count > 0) return count;
+      }
+    }
+    for (std::size_t i = at + 1; i + 1 < words.size() && i <= at + beside && !words[i - 1].stops(); ++i) {
+      if (is_in(words[i].text, own) && is_in(words[i + 1].text, kinds)) return 1;
+    }
+  }
+  return 0;
+}
+
+// A server takes its cards from those that are said: the others train.
+void leave_cards_to_the_server(uint64_t taken, SaidRequest& out) {
+  out.values["/rl/vllm_mode"] = "server";
+  const auto left = [taken](double count) {
+    return count > static_cast<double>(taken) ? count - static_cast<double>(taken) : 1;
+  };
+  if (out.cards.size() == 1) out.cards.front().count = left(out.cards.front().count);
+  if (const auto count = out.values.find("/parallel/num_gpus"); count != out.values.end())
+    count->second = json::count_of(left(count->second.get<double>()));
+}
+
 // The task, where the text is about one; two are weighed against each other.
 void read_named_task(const SaidWords& words, SaidRequest& out) {
   constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "rloo", "simpo", "cpo", "sft"};
@@ -215,6 +256,8 @@ void read_named_task(const SaidWords& words, SaidRequest& out) {
   if (tasks.size() > 1) out.weighed["/task"] = tasks;
   if (out.values.count("/task") == 0 || !affirms(words, "vllm")) return;
   out.values["/rl/use_vllm"] = true;
+  if (const uint64_t taken = cards_of_the_server(words); taken > 0)
+    return leave_cards_to_the_server(taken, out);
   const auto count = out.values.find("/parallel/num_gpus");
   const bool one = out.cards.size() < 2 && (count == out.values.end() || count->second == json::Json(1));
   const bool server = says(words, "server");

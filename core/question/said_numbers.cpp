@@ -23,7 +23,8 @@ constexpr std::string_view length = "/training/max_length", batch = "/training/p
                            completion = "/rl/max_completion_length", prompt = "/rl/max_prompt_length",
                            generations = "/rl/num_generations", cards = "/parallel/num_gpus",
                            images_field = "/vision/images_per_sample",
-                           sequence_parallel = "/parallel/sequence_parallel_size";
+                           sequence_parallel = "/parallel/sequence_parallel_size", samples = "/data/samples",
+                           epochs = "/data/epochs";
 // DeepSpeed's own names; of other programs the second is a micro-batch.
 constexpr std::string_view deepspeed_micro = "train micro batch size per gpu",
                            deepspeed_step = "train batch size";
@@ -101,6 +102,17 @@ constexpr Named english[] = {
     {generations, "rollouts", false},
     {images_field, "images", false},
     {images_field, "image", false},
+    {samples, "samples", false},
+    {samples, "training samples", false},
+    {samples, "examples", false},
+    {samples, "training examples", false},
+    {samples, "rows", false},
+    {samples, "conversations", false},
+    {epochs, "epochs", false},
+    {epochs, "epoch", false},
+    {epochs, "epochs"},
+    {epochs, "num train epochs"},
+    {epochs, "num epochs"},
     {sequence_parallel, "sequence parallel"},
     {sequence_parallel, "sequence parallel size"},
     {sequence_parallel, "sequence parallel degree"},
@@ -159,7 +171,15 @@ bool is_card(double value) {
 double most_of(std::string_view pointer) {
   if (pointer == length || pointer == completion || pointer == prompt) return 1e7;
   if (pointer == images_field) return 64;
+  if (pointer == samples) return 1e9;
+  if (pointer == epochs) return 1000;
   return pointer == cards ? 1024 : 65536;
+}
+
+// Data are counted in thousands, lengths in powers of two.
+bool is_thousands(std::string_view unit) { return unit.empty() || unit == "k" || unit == "m"; }
+double count_of_data(const SaidWord& word) {
+  return word.number * (word.unit == "k" ? 1e3 : word.unit == "m" ? 1e6 : 1);
 }
 
 // A number that can be what its words say; of tokens "ZeRO-3, sequence length" the 3 cannot.
@@ -169,6 +189,9 @@ bool can_be(std::string_view pointer, const SaidWord& word) {
     return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
            value * (word.unit.empty() ? 1 : 1024) >= 16 && value < most_of(pointer) &&
            !(word.is_bare() && is_card(value));
+  // Fewer than that are those of a step: "64 samples at once".
+  if (pointer == samples)
+    return is_thousands(word.unit) && count_of_data(word) >= 200 && count_of_data(word) <= most_of(pointer);
   if (pointer == images_field) return word.unit.empty() && value >= 1 && value <= most_of(pointer);
   if (pointer == cards)
     return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= most_of(pointer);
@@ -265,7 +288,8 @@ bool is_of_another(const SaidWords& words, std::size_t at, std::string_view poin
   return words[at + 1].is_number() || (behind != nullptr && behind->pointer != pointer);
 }
 
-double size_of(const SaidWord& word) {
+double size_of(std::string_view pointer, const SaidWord& word) {
+  if (pointer == samples) return count_of_data(word);
   return word.unit.substr(0, 1) == "k" ? word.number * 1024 : word.number;
 }
 
@@ -277,7 +301,7 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   const auto take = [&](std::size_t at, std::string_view pointer) {
     if (!taken[at].empty() || !can_be(pointer, words[at])) return false;
     taken[at] = pointer;
-    found.push_back({pointer, size_of(words[at])});
+    found.push_back({pointer, size_of(pointer, words[at])});
     return true;
   };
   for (std::size_t at = 0; at < words.size(); ++at) {
@@ -302,6 +326,7 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   constexpr std::size_t most_words = 60, longest_between = 2;
   const auto take_other = [&](std::size_t at, std::size_t other) {
     const std::string_view pointer = taken[at];
+    if (pointer == samples || pointer == epochs) return;
     if (other < words.size() && words[other].is_number() && !is_of_another(words, other, pointer))
       take(other, pointer);
   };

@@ -11,10 +11,12 @@
 #include "core/json/rounding.h"
 #include "core/question/said_asked.h"
 #include "core/question/said_cards.h"
+#include "core/question/said_config.h"
 #include "core/question/said_languages.h"
 #include "core/question/said_log.h"
 #include "core/question/said_methods.h"
 #include "core/question/said_numbers.h"
+#include "core/question/said_stack.h"
 #include "core/question/said_switches.h"
 #include "core/run/model_names.h"
 
@@ -108,6 +110,7 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
   for (auto& [pointer, values] : said) {
     if (pointer == "/parallel/num_gpus" || pointer == effective_batch) continue;  // see read_cards
     if (pointer.substr(0, 5) == "/peft" && out.values.count("/peft") == 0) continue;
+    if (pointer.substr(0, 5) == "/data" && values.size() != 1) continue;
     if (pointer.substr(0, 3) == "/rl" && out.values.count("/task") == 0) continue;
     if (values.size() == 1) {
       out.values[pointer] = values.front();
@@ -288,8 +291,20 @@ bool tells(const SaidRequest& said, std::string_view text) {
 json::Json SaidRequest::request() const {
   json::Json out = exchange::nest(values);
   if (!model.empty()) out["model"] = model;
+  if (config.is_object()) out["model"] = {{"config", config}, {"name", model}};
   // All weights: left out, nobody has said it.
   if (method && !out.contains("peft")) out["peft"] = nullptr;
+  return out;
+}
+
+SaidRequest said_in(std::string_view text, const run::Catalog& catalog) {
+  std::optional<SaidConfig> pasted = config_in(text);
+  if (!pasted) return said_request(diagnosis::clean(text), catalog);
+  SaidRequest out = said_request(diagnosis::clean(pasted->rest), catalog);
+  out.model = std::move(pasted->name);
+  out.config = std::move(pasted->config);
+  out.any_model = false;
+  std::erase_if(out.unknown, [](const run::Missing& one) { return one.pointer == "/model"; });
   return out;
 }
 
@@ -310,6 +325,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_strategy(words, out);
   read_offload(words, out);
   read_switches(words, out);
+  read_stack(words, out);
   out.model_parallel = diagnosis::divides_the_model(text);
   if (out.values.count("/stack") != 0) {
     if (std::string release = exchange::unsloth_release(text.lines); !release.empty())

@@ -28,6 +28,7 @@ struct SaidCards {
 
 struct SaidRequest {
   std::string model;                 ///< as the text names it; "" none that is known
+  json::Json config;                 ///< that is pasted beside the sentence, and is the model then; or null
   recipe::Values values;             ///< by pointer; "/peft": true alone is an empty section
   bool method = false;               ///< it says whether adapters or all weights are trained
   std::vector<std::string> methods;  ///< all that it speaks of; `values` have the first
@@ -51,6 +52,8 @@ struct SaidRequest {
   json::Json request() const;
 };
 SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalog);
+/// Of a text as it was pasted, with a config.json in it or without.
+SaidRequest said_in(std::string_view text, const run::Catalog& catalog);
 
 /// Whether there is something to price: a model, one of that size, or the largest that fits.
 bool has_subject(const SaidRequest& said);

@@ -148,7 +148,7 @@ struct Denial {
   Means before, behind;
 };
 constexpr Denial off{Means::denies_before, Means::denies_behind},
-    out_of_reach{Means::cannot_before, Means::cannot_behind},
+    not_to_be_had{Means::cannot_before, Means::cannot_behind},
     out_of_order{Means::cannot_before, Means::broken};
 
 // "没开梯度检查点" is one word, and denies what it ends in.
@@ -250,7 +250,7 @@ bool rules_out(const SaidWords& words, std::string_view phrase, bool is_package)
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::size_t count = phrase_at(words, at, phrase);
     if (count == 0) continue;
-    if (denies(words, at, count, phrase, out_of_reach)) return true;
+    if (denies(words, at, count, phrase, not_to_be_had)) return true;
     if (is_package && denies(words, at, count, phrase, out_of_order)) return true;
   }
   return false;

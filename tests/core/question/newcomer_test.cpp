@@ -212,5 +212,45 @@ TEST(NewcomerQuestion, AnOpenLengthHoldsTheImagesOfASample) {
   EXPECT_TRUE(has(words_for("Fine-tune Qwen2.5-VL-7B with LoRA on 3090, images 448x448"), "1024 tokens"));
 }
 
+TEST(NewcomerQuestion, SamplesEpochsAndTheLibraryAreTakenFromASentence) {
+  const char* both =
+      "LoRA of Qwen2.5-7B on an A100 80GB with 10k samples and 3 epochs in LLaMA-Factory, how long?";
+  EXPECT_EQ(value_at(both, "/data/samples"), "10000");
+  EXPECT_EQ(value_at(both, "/data/epochs"), "3");
+  EXPECT_EQ(value_at(both, "/stack"), "\"llamafactory\"");
+  EXPECT_TRUE(has(words_for(both), "The whole run takes about"));
+  EXPECT_EQ(value_at("QLoRA of mistral 7b on a 3090, 50,000 examples, using axolotl", "/data/samples"),
+            "50000");
+  EXPECT_EQ(value_at("QLoRA of mistral 7b on a 3090, axolotl or torchtune?", "/stack"), "");
+  EXPECT_EQ(value_at("QLoRA of mistral 7b on a 3090, 64 samples at once", "/data/samples"), "");
+}
+
+TEST(NewcomerQuestion, AGpuForVllmAloneTrainsNothing) {
+  const char* apart = "GRPO of Qwen2.5-7B with LoRA on two A100 80GB, one GPU for vLLM, one for training";
+  EXPECT_EQ(value_at(apart, "/rl/vllm_mode"), "\"server\"");
+  const Answers one = answer(asked(apart), diagnosis::catalog());
+  ASSERT_FALSE(one.ways.empty());
+  EXPECT_EQ(one.ways.front().request.at("parallel").at("num_gpus"), json::Json(1));
+  EXPECT_EQ(value_at("GRPO LoRA of Qwen2.5-7B on 4 A100 80GB, vLLM on a separate GPU", "/rl/vllm_mode"),
+            "\"server\"");
+  EXPECT_EQ(value_at("GRPO LoRA of Qwen2.5-7B on a 4090 with vllm", "/rl/vllm_mode"), "\"colocate\"");
+}
+
+TEST(NewcomerQuestion, AConfigBesideTheSentenceIsTheModel) {
+  const std::string config =
+      R"({"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28,
+          "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152064,
+          "tie_word_embeddings": false, "max_position_embeddings": 32768})";
+  const std::string question = "Will QLoRA with rank 32 of this fit on a 4090 at 4096 tokens?";
+  for (const std::string& text : {question + "\n" + config, config + "\n" + question}) {
+    const SaidRequest said = said_in(text, diagnosis::catalog());
+    EXPECT_EQ(said.request().at("model").at("config").at("hidden_size"), json::Json(3584));
+    EXPECT_EQ(said.request().at("training").at("max_length"), json::Json(4096));
+    const Answers one = answer(said, diagnosis::catalog());
+    ASSERT_EQ(one.ways.size(), 1U);
+    EXPECT_TRUE(has(one.words, "QLoRA on one GeForce RTX 4090"));
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::question

@@ -1,0 +1,34 @@
+#include "core/question/said_stack.h"
+
+#include <algorithm>
+
+#include "core/question/said_switches.h"
+
+namespace plimsoll::question {
+
+namespace {
+
+struct Called {
+  std::string_view phrase, stack;
+};
+constexpr Called called_stacks[] = {{"axolotl", "axolotl"},
+                                    {"llamafactory", "llamafactory"},
+                                    {"llama factory", "llamafactory"},
+                                    {"torchtune", "torchtune"},
+                                    {"trl", "trl"},
+                                    {"ms swift", "ms-swift"}};
+
+}  // namespace
+
+void read_stack(const SaidWords& words, SaidRequest& out) {
+  if (words.size() > most_asking_words || out.values.count("/stack") != 0) return;
+  std::string_view found;
+  for (const Called& one : called_stacks) {
+    if (!affirms(words, one.phrase)) continue;
+    if (!found.empty() && found != one.stack) return;
+    found = one.stack;
+  }
+  if (!found.empty()) out.values["/stack"] = std::string(found);
+}
+
+}  // namespace plimsoll::question
