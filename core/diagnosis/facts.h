@@ -59,7 +59,9 @@ struct Facts {
   std::string model, task, strategy, attention, quantization;
   double parameters = 0;  ///< 0: unknown
   bool mixture = false, sees = false;
-  bool can_see = false;       ///< the network has a vision tower, whatever it is given
+  bool images_alone =
+      false;             ///< its frames are those of networks that read no text, and nothing names another
+  bool can_see = false;  ///< the network has a vision tower, whatever it is given
   bool fixed_images = false;  ///< the model takes as many tokens for every image, as LLaVA 1.5 does
   Method method = Method::unknown;
   bool method_assumed = false;  ///< "fine-tuning" was said and no more: all of it, most likely

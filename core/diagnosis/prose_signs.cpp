@@ -93,6 +93,33 @@ bool measures_a_finished_model(std::string_view text) {
   return says_any(text, {"lm-eval", "lm_eval", "lmms_eval", "lmms-eval", "vlmevalkit", "opencompass"});
 }
 
+// "Trying to save GPU memory": nothing is written.
+bool spares(std::string_view said) {
+  constexpr std::string_view spared[] = {"memory", "vram", "ram", "gpu", "money", "cost", "space", "time"};
+  constexpr std::size_t beside = 20;
+  bool any = false;
+  for (std::size_t at = said.find("sav"); at != std::string_view::npos; at = said.find("sav", at + 3)) {
+    const std::size_t blank = said.find(' ', at);
+    if (blank == std::string_view::npos) return false;
+    std::string_view behind = said.substr(blank + 1, beside);
+    for (const std::string_view filler : {"some ", "more ", "a lot of ", "the ", "my ", "on "}) {
+      if (behind.starts_with(filler)) behind.remove_prefix(filler.size());
+    }
+    if (std::none_of(std::begin(spared), std::end(spared),
+                     [behind](std::string_view what) { return behind.starts_with(what); }))
+      return false;
+    any = true;
+  }
+  return any && !says_any(said, {"checkpoint ", "checkpoints", "checkpoint-"});
+}
+
+// The sentence that says it and is not about something else; null: none does.
+const Sentence* told(const Prose& prose, std::string_view folded, Say what) {
+  const Sentence* found = prose.says(what);
+  if (found == nullptr || (what == Say::eval && measures_a_finished_model(folded))) return nullptr;
+  return what == Say::save && spares(folded.substr(found->at, found->size)) ? nullptr : found;
+}
+
 // A flag that names a checkpoint, not one that says there is none.
 bool resumes_by_flag(std::string_view text) {
   constexpr std::string_view resume = "--resume_from_checkpoint ";
@@ -121,8 +148,7 @@ void read_words(const TextReading& r, std::vector<Evidence>& out) {
   if (std::string words = progress_in_words(text); !words.empty())
     out.push_back({Sign::after_steps, std::move(words)});
   for (const SaidSign& one : said_signs) {
-    const Sentence* sentence =
-        measures_a_finished_model(text) && one.say == Say::eval ? nullptr : r.prose.says(one.say);
+    const Sentence* sentence = told(r.prose, text, one.say);
     if (sentence != nullptr)
       out.push_back({one.sign, std::string(one.words) + " (\"" + quote(text, *sentence) + "\").",
                      sentence->strength(one.say)});
@@ -157,9 +183,9 @@ FailurePhase phase_in_words(std::string_view folded, const Prose& prose) {
   FailurePhase best = counts_shards(folded) ? FailurePhase::load : FailurePhase::unknown;
   int most = 1;  // one half of a logarithm of odds is no moment
   for (const Of& one : phases) {
-    const Sentence* sentence = prose.says(one.say);
+    const Sentence* sentence = told(prose, folded, one.say);
     const int score = sentence == nullptr ? 0 : sentence->of(one.say);
-    if (score <= most || (one.say == Say::eval && measures_a_finished_model(folded))) continue;
+    if (score <= most) continue;
     most = score;
     best = one.phase;
   }

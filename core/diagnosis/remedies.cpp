@@ -18,7 +18,7 @@ constexpr Id dtype[] = {"sixteen_bit_load"};
 constexpr Id states[] = {"eight_bit_optimizer", "paged_eight_bit_optimizer", "pure_bfloat16",
                          "sharded_states", "optimizer_in_host_memory"};
 constexpr Id foreach[] = {"fused_optimizer"};
-constexpr Id evaluation[] = {"loss_only", "eval_accumulation", "smaller_eval_batch"};
+constexpr Id evaluation[] = {"smaller_eval_batch", "loss_only", "eval_accumulation"};
 constexpr Id pieces[] = {"expandable_segments"};
 constexpr Id tokens[] = {"micro_batch", "shorter", "gradient_checkpointing"};
 constexpr Id longest[] = {"shorter", "padding_free", "micro_batch"};

@@ -241,7 +241,7 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
       add_rows(tried, "mlp", static_cast<double>(layers->intermediate), "columns of the MLP", out);
       add_rows(tried, "hidden", static_cast<double>(network.stacks.front().hidden), "hidden columns", out);
     }
-  } else {
+  } else if (!facts.images_alone) {
     add_known_logits(tried, situation, out);
     add_usual(tried, out);
   }

@@ -298,7 +298,7 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
     search_activations(search, *situation.network, reading.facts);
     if (!reading.facts.batch || !reading.facts.length)
       search_round_lengths(search, *situation.network, reading.facts, "");
-  } else {
+  } else if (!reading.facts.images_alone) {
     for (const KnownModel& known : situation.models) {
       search_parameters(search, *known.network, known.id);
       if (reading.phase == FailurePhase::loss || reading.frames.shows("logits")) {

@@ -42,8 +42,9 @@ const Cause rows_of_weights[] = {
      .weights = {{Sign::evaluating, 8.0F}, {Sign::at_evaluation, 6.0F}},
      .why = "Trainer joins the logits of the whole evaluation set on the GPU, or the evaluation batch is "
             "larger than the training batch.",
-     .remedy = "prediction_loss_only=true, or eval_accumulation_steps=1 with preprocess_logits_for_metrics, "
-               "and a smaller per_device_eval_batch_size."},
+     .remedy =
+         "A smaller per_device_eval_batch_size; prediction_loss_only=true, or eval_accumulation_steps=1 "
+         "with preprocess_logits_for_metrics."},
     {.id = "optimizer_foreach_temporary",
      .title = "The multi-tensor optimizer holds one more list",
      .found = Found::frame,

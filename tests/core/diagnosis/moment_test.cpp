@@ -150,5 +150,14 @@ TEST(DiagnosisMoment, StepsThatRanAreCountedBeforeTheirWord) {
     EXPECT_EQ(progress_in_words(text), "") << text;
 }
 
+TEST(DiagnosisMoment, WhoSavesMemoryOrMoneySavesNoCheckpoint) {
+  for (const char* text :
+       {"Trying to save GPU memory, training runs out of memory after a few steps",
+        "OOM, although I save memory with checkpointing", "How do I save money when it goes OOM"})
+    EXPECT_NE(phase_of(text), FailurePhase::save) << text;
+  EXPECT_EQ(phase_of("OOM when saving"), FailurePhase::save);
+  EXPECT_EQ(phase_of("it runs out of memory while saving the checkpoint"), FailurePhase::save);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis

@@ -146,5 +146,18 @@ TEST(DiagnosisSizes, WithoutAModelASizeIsAWeightOrAnActivationOfAUsualOne) {
   EXPECT_TRUE(explained("CUDA out of memory. Tried to allocate 226.00 MiB").reading.products.empty());
 }
 
+// 978 MiB was an embedding of xlm-roberta-large, 250,002 words, in a run that reads no word.
+TEST(DiagnosisSizes, ATracebackOfImagesAloneNamesNoVocabulary) {
+  const std::string out =
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 978.00 MiB. GPU 0 has a total capacity of "
+      "10.75 GiB of which 500.00 MiB is free. Of the allocated memory 9.00 GiB is allocated by PyTorch\n";
+  const std::string frames =
+      "  File \"site-packages/timm/models/vision_transformer.py\", line 165, in forward\n";
+  EXPECT_FALSE(explained(out).reading.products.empty());
+  EXPECT_FALSE(explained(out).reading.matches.empty());
+  EXPECT_TRUE(explained(frames + out).reading.products.empty());
+  EXPECT_TRUE(explained(frames + out).reading.matches.empty());
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis

@@ -69,7 +69,7 @@ export const REMEDIES: Record<string, string> = {
   "remedy.resume_or_save_peak":
     'Verteilt sichern oder mit offload_to_cpu; mit map_location="cpu" laden; den Checkpoint nach dem Laden löschen.',
   "remedy.eval_accumulates_logits":
-    "prediction_loss_only=true, oder eval_accumulation_steps=1 mit preprocess_logits_for_metrics, und ein kleinerer per_device_eval_batch_size.",
+    "Ein kleinerer per_device_eval_batch_size; prediction_loss_only=true, oder eval_accumulation_steps=1 mit preprocess_logits_for_metrics.",
   "remedy.optimizer_foreach_temporary": "optim=adamw_torch_fused, oder foreach=False.",
   "remedy.optimizer_states_first_step":
     "Ein Optimierer in 8 Bit oder ein auslagernder, Adapter, oder verteilte Zustände (ZeRO); Gewichte in 16 Bit, wo sie in fp32 liegen, denn die Zustände haben deren Typ.",
