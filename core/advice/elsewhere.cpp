@@ -87,7 +87,7 @@ std::optional<WayOut> rented(const run::Run& run, const run::Catalog& catalog, C
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.usd < b.usd; });
   for (const Row& row : rows) {
     const std::optional<memory::Sizes>& sizes = cards.fitting(*row.gpu);
-    if (!sizes) continue;
+    if (!sizes || !holds(*row.offer, run.replay.host_bytes)) continue;
     WayOut way{.id = "rented_machine", .title = "A rented machine", .gpu = row.gpu, .offer = row.offer};
     way.gpus = row.offer->gpus;
     way.high = sizes->high;

@@ -65,6 +65,7 @@ class Place {
                                         there->price.sizes, usable_, *run_.gpu)
                                .seconds;
     Setup setup{run_.gpu, *changes, fix, strategy, cards, there->price.sizes.high, seconds, 1};
+    setup.host = there->replay.host_bytes;
     if (cards > 1) setup.efficiency = run::efficiency_of(run_, there->recipe, *run_.gpu);
     return setup;
   }
@@ -100,7 +101,7 @@ Rent rent_of(const run::Run& run, const run::Catalog& catalog) {
         if (!place) place.emplace(run, catalog, *gpu);
         setup->second = place->fitting(offer.gpus);
       }
-      if (!setup->second) continue;
+      if (!setup->second || !holds(offer, setup->second->host)) continue;
       const double seconds = setup->second->seconds;
       rent.rows.push_back({&offer, &*setup->second, offer.on_demand.low * seconds / 3600});
     }

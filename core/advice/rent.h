@@ -28,6 +28,7 @@ struct Setup {
   std::string strategy;
   uint64_t cards = 1;
   double high = 0, seconds = 0, efficiency = 1;
+  double host = 0;  ///< bytes of the machine's own memory
 };
 
 struct RentRow {

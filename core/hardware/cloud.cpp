@@ -45,6 +45,7 @@ Offer read_offer(const Json& value, const std::string& pointer, const Sources& k
   offer.instance = text("instance");
   offer.gpu = text("gpu");
   offer.gpus = object.count("gpus", {1, 1024}).value_or(1);
+  offer.host_gib = object.number("host_gib", {1, 65536}).value_or(0);
   offer.region = object.text("region").value_or("");
   offer.on_demand = read_price(object, "on_demand_usd_per_hour", errors);
   offer.spot = read_price(object, "spot_usd_per_hour", errors);

@@ -25,6 +25,7 @@ struct Offer {
   std::string instance, region;
   std::string gpu;  ///< id of presets/gpus
   uint64_t gpus = 1;
+  double host_gib = 0;    ///< the machine's own memory; 0: no source states it
   Price on_demand, spot;  ///< of the whole instance
   std::string date;       ///< of the price: "2026-09-24", "2026-03", "undated"
   bool low_confidence = false;
@@ -32,6 +33,11 @@ struct Offer {
   std::string source;        ///< in words, joined by "; "
   double session_hours = 0;  ///< of a notebook service, after which the session ends; 0: a machine that stays
 };
+
+/// Whether the machine holds so much of a run in its own memory, as far as that is known.
+inline bool holds(const Offer& offer, double host_bytes) {
+  return offer.host_gib == 0 || host_bytes <= offer.host_gib * 1073741824.0;
+}
 
 struct Cloud {
   std::string id, name;

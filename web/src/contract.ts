@@ -483,6 +483,10 @@ export interface RentRow {
   /** All fields to set: those of the cards and that of the fix. */
   changes: JsonObject;
   high: number;
+  /** Of the machine's own memory, at least. */
+  host_bytes: number;
+  /** What the machine has of it, where a source states it. */
+  host_gib?: number;
   seconds_per_step: number;
   /** How much of the number of cards is speed. */
   efficiency: number;

@@ -5,7 +5,7 @@ import type { RentRow } from "./contract.ts";
 import { source } from "./component-why.ts";
 import { effective } from "./inputs.ts";
 import { ACCUMULATION, BATCH } from "./own.ts";
-import { dollars, duration, seconds } from "./format.ts";
+import { dollars, duration, seconds, sizeWords } from "./format.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
@@ -37,6 +37,9 @@ function batchOn({ changes }: RentRow, view: View): string {
   return `, ${say("rent.batch", { batch: on(BATCH), accumulation: on(ACCUMULATION) })}`;
 }
 
+/** Far more than a process takes by itself, so that a machine may not have it. */
+const MUCH = 32 * 2 ** 30;
+
 function line(answers: Answer[], row: RentRow, view: View, actions: Actions): TemplateResult {
   const machine = `${row.provider_name} ${row.instance}`;
   const takes = row.hours === undefined ? seconds(row.seconds_per_step) : duration(row.hours);
@@ -45,7 +48,9 @@ function line(answers: Answer[], row: RentRow, view: View, actions: Actions): Te
     <small>(${machine})</small>, ${takes}, <b>${cost(row)}</b>
     <small title=${row.source}>(${isUndated(row) ? say("rent.no_date") : row.date})</small>${row.title === ""
       ? nothing
-      : html`, ${row.title}`}${batchOn(row, view)}
+      : html`, ${row.title}`}${batchOn(row, view)}${row.host_bytes < MUCH
+      ? nothing
+      : html`, ${say("chip.host", { size: sizeWords(row.host_bytes) })}`}
     <button
       type="button"
       aria-label=${`${say("rent.take")}: ${machine}`}

@@ -225,5 +225,31 @@ TEST(Rent, NeedsNoCardToBeChosen) {
             advice_on(full_8b()).at("rent").at("cheapest").at("instance"));
 }
 
+// "1.5 TiB of host memory" on a machine that has 1,152 GiB.
+TEST(Rent, NoMachineIsOfferedWithLessMemoryOfItsOwnThanIsNeeded) {
+  constexpr double gib = 1073741824.0;
+  const Json rent =
+      advice_on({{"model", "llama-3.1-70b"},
+                 {"stack", "trl"},
+                 {"training", {{"bf16", true}, {"gradient_checkpointing", true}}},
+                 {"parallel",
+                  {{"num_gpus", 8},
+                   {"strategy", "zero3"},
+                   {"zero_optimization",
+                    {{"offload_optimizer", {{"device", "cpu"}}}, {"offload_param", {{"device", "cpu"}}}}}}},
+                 {"hardware", {{"gpu", "a100-sxm-80"}}},
+                 {"want", {"rent"}}})
+          .at("rent");
+  bool needed = false;
+  for (const Json& row : rent.at("machines")) {
+    needed = needed || number(row, "host_bytes") > 1152 * gib;
+    if (row.contains("host_gib")) {
+      EXPECT_LE(number(row, "host_bytes"), number(row, "host_gib") * gib) << row;
+    }
+    EXPECT_NE(row.at("instance"), "p4de.24xlarge");
+  }
+  EXPECT_TRUE(needed);
+}
+
 }  // namespace
 }  // namespace plimsoll::report

@@ -584,6 +584,8 @@ class _RentRow(TypedDict):
     #: All fields to set: those of the cards and that of the fix.
     changes: JsonObject
     high: float
+    #: Of the machine's own memory, at least.
+    host_bytes: float
     seconds_per_step: float
     #: How much of the number of cards is speed.
     efficiency: float
@@ -596,6 +598,8 @@ class _RentRow(TypedDict):
 class RentRow(_RentRow, total=False):
     """A machine to rent, its cards shared out, with the recipe as it is (`fix` is "") or with one change."""
 
+    #: What the machine has of it, where a source states it.
+    host_gib: float
     hours: float
     usd: float
     #: Of a notebook service: a session ends after so many hours; so many sessions are needed.
