@@ -4,23 +4,28 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
+import type { More } from "../wasm/more.d.ts";
 import type { Options, Plimsoll } from "../wasm/plimsoll.d.ts";
 import { colourSheet } from "./src/colours.ts";
-import type { Report } from "./src/contract.ts";
+import type { Json, Report } from "./src/contract.ts";
 import type { Core } from "./src/core.ts";
 import { listsOf } from "./src/lists.ts";
+import { difference } from "./src/opening.ts";
 import { page, STAGES } from "./src/page.ts";
 import { FIRST_SCENARIO } from "./src/scenarios.ts";
 import { firstView, type Actions } from "./src/view.ts";
 import { staticHtml } from "./static-html.ts";
 
-const PLACE = "<!-- first answer -->";
+const PLACE = "><!-- first answer -->";
 
-async function openModule(folder: string): Promise<Plimsoll> {
-  const { default: create } = (await import(pathToFileURL(`${folder}/plimsoll.js`).href)) as {
-    default: (options: Options) => Promise<Plimsoll>;
+async function openModule<Module extends Pick<Plimsoll, "add_presets">>(
+  folder: string,
+  name: string,
+): Promise<Module> {
+  const { default: create } = (await import(pathToFileURL(`${folder}/${name}.js`).href)) as {
+    default: (options: Options) => Promise<Module>;
   };
-  const plimsoll = await create({ wasmBinary: readFileSync(`${folder}/plimsoll.wasm`) });
+  const plimsoll = await create({ wasmBinary: readFileSync(`${folder}/${name}.wasm`) });
   const problem = plimsoll.add_presets(readFileSync(`${folder}/first.txt`, "utf8"));
   if (problem !== "") throw new Error(problem);
   return plimsoll;
@@ -40,16 +45,22 @@ const inSight = (html: string) =>
     .replace(/ (?:id|for|list|name|aria-labelledby|aria-describedby)="[^"]*"/g, "")
     .replace(/<!--.*?-->/gs, "");
 
+/** The rest of the tag that holds it, and the page in it. */
 export async function firstAnswer(folder: string): Promise<string> {
-  const plimsoll = await openModule(folder);
+  const plimsoll = await openModule<Plimsoll>(folder, "plimsoll");
+  const more = await openModule<More>(folder, "plimsoll_more");
   const lists = await listsOf(plimsoll, () => Promise.resolve());
   const origin = lists.scenarios.find(({ id }) => id === FIRST_SCENARIO);
   if (!origin) throw new Error(`There is no scenario ${FIRST_SCENARIO}.`);
-  const report = JSON.parse(plimsoll.quick_report(JSON.stringify(origin.request))) as Report;
+  const asked = JSON.stringify(origin.request);
+  const whole = more.report(asked);
+  const report = JSON.parse(whole) as Report;
+  const beyond = difference(JSON.parse(plimsoll.quick_report(asked)) as Json, JSON.parse(whole) as Json);
   const view = { ...firstView(lists as Core, "system"), request: origin.request, origin, report };
   // Nothing is drawn that could ask anything of them.
   const drawn = page(view, {} as Actions, { announcement: "", verdictInSight: true, drawn: STAGES });
-  return inSight(staticHtml(drawn));
+  const attribute = JSON.stringify(beyond).replaceAll("&", "&amp;").replaceAll("'", "&#39;");
+  return ` data-beyond='${attribute}'>${inSight(staticHtml(drawn))}`;
 }
 
 const COLOURS = "virtual:colours.css";
@@ -65,5 +76,5 @@ export const colours: Plugin = {
 export const firstAnswerIn = (folder: string): Plugin => ({
   name: "first-answer",
   transformIndexHtml: async (html) =>
-    html.includes(PLACE) ? html.replace(PLACE, await firstAnswer(folder)) : html,
+    html.includes(PLACE) ? html.split(PLACE).join(await firstAnswer(folder)) : html,
 });

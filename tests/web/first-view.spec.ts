@@ -52,6 +52,24 @@ test("the opening case stands in the page before any script, as the core answers
   expect(await page.locator(".verdict").boundingBox()).toEqual(box);
 });
 
+test("no figure of the opening case changes while the page comes to life", async ({ page }) => {
+  await page.addInitScript(() => {
+    const seen = new Set<string>();
+    const words = (element: Element) => (element.textContent ?? "").replace(/\s+/g, " ").trim();
+    new MutationObserver(() => {
+      for (const part of document.querySelectorAll("#verdict-headline > span:last-child, .lede"))
+        seen.add(words(part));
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+    Object.assign(window, { seen });
+  });
+  await open(page);
+  await wholeCard(page);
+  const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
+  expect(seen.filter((text) => text.startsWith("Needs"))).toHaveLength(1);
+  // The headline, what it needs, the largest parts.
+  expect(seen.filter((text) => text !== "")).toHaveLength(3);
+});
+
 test("names the components that fill the memory, with formula and source", async ({ page }) => {
   await open(page);
   await showTab(page, "breakdown");

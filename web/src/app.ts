@@ -8,6 +8,7 @@ import { elementFor } from "./form.ts";
 import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { keepOffline } from "./offline.ts";
 import type { Edit } from "./own.ts";
+import type { Difference } from "./opening.ts";
 import { page, STAGES } from "./page.ts";
 import type { Used } from "./paste/used.ts";
 import { get, isObject, put } from "./pointer.ts";
@@ -36,7 +37,8 @@ export class PlimsollApp extends Asking implements Actions {
   }
 
   /** Resolves when the first answer is drawn. */
-  async start(core: Core): Promise<void> {
+  async start(core: Core, beyond: Difference): Promise<void> {
+    this.beyond = beyond;
     this.view = firstView(core, asTheme(remembered()));
     this.readLink();
     window.addEventListener("popstate", () => this.readLink());

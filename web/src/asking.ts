@@ -10,6 +10,7 @@ import { accepts } from "./lists.ts";
 import { changedSince, madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
 import { asFarAsSaid, givenWay, withAdapters } from "./own.ts";
+import { amended, type Difference } from "./opening.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
 import type { View } from "./view.ts";
@@ -28,6 +29,8 @@ export abstract class Asking extends LitElement {
   protected readonly address = new Address(() => this.view);
   /** Settles with the last answer that has been asked for. */
   protected answering: Promise<void> = Promise.resolve();
+  /** What the whole answer to the opening case says beyond the quick one. */
+  protected beyond: Difference = [];
   /** Counts the requests asked, so that a later one is not answered by an earlier one that had to wait. */
   private asked = 0;
   private announceTimer = 0;
@@ -83,7 +86,7 @@ export abstract class Asking extends LitElement {
       this.view = {
         ...view,
         waiting: false,
-        report: asFarAsSaid(view.request, answer, view.assumed),
+        report: asFarAsSaid(view.request, this.opening(view, answer), view.assumed),
         answered: view.request,
         errors: [],
         more: undefined,
@@ -95,6 +98,11 @@ export abstract class Asking extends LitElement {
       this.refused(view, answer);
     }
     this.announceSoon();
+  }
+
+  private opening({ core, request }: View, quick: Report): Report {
+    const first = core.scenarios.find(({ id }) => id === FIRST_SCENARIO);
+    return first && sameRequest(first.request, request) ? amended(quick, this.beyond) : quick;
   }
 
   private refused(view: View, { errors }: Refusal): void {

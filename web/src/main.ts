@@ -6,6 +6,7 @@ import "./styles/answer.css";
 import "virtual:colours.css";
 import { PlimsollApp } from "./app.ts";
 import { loadCoreAside } from "./first-thread.ts";
+import type { Difference } from "./opening.ts";
 import { asUnit, measureIn, UNIT_KEY } from "./format.ts";
 import { asTheme, remembered, wear } from "./theme.ts";
 import { LANGUAGE_KEY, ownLanguage, speak } from "./words/say.ts";
@@ -27,7 +28,7 @@ try {
     shown,
   ]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
-  await app?.start(core);
+  await app?.start(core, JSON.parse(first?.dataset["beyond"] ?? "[]") as Difference);
   first?.remove();
   loading?.remove();
   app?.removeAttribute("hidden");
