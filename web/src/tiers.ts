@@ -25,8 +25,22 @@ function nearTheEdge(tiers: Tier[], chosen: string | undefined): Tier[] {
   );
 }
 
-function row(tier: Tier, components: Component[], view: View, actions: Actions): TemplateResult {
-  const { id: chosen, ...own } = view.report?.gpu ?? { id: undefined };
+/** vLLM takes a share of each card, and what PyTorch only caches is left out where that is too much. */
+function heldOn({ usable, headroom }: Pick<Tier, "usable" | "headroom">, report: Report): Component[] {
+  const { device, needed } = report.memory.peak;
+  const cached = headroom < 0 ? device - needed : 0;
+  const more: Record<string, number> = {
+    allocator_slack: -cached,
+    engine: usable - headroom - (device - cached),
+  };
+  return peakComponents(report).map((component) => ({
+    ...component,
+    bytes: Math.max(0, component.bytes + (more[component.id] ?? 0)),
+  }));
+}
+
+function row(tier: Tier, report: Report, view: View, actions: Actions): TemplateResult {
+  const { id: chosen, ...own } = report.gpu ?? { id: undefined };
   const id = `tier-${tier.gib}`;
   const names = tier.gpus.map((each) => {
     const gpu = view.core.gpus.find((one) => one.id === each);
@@ -46,7 +60,7 @@ function row(tier: Tier, components: Component[], view: View, actions: Actions):
       <td class="bar">
         <svg width="100%" height="22" aria-hidden="true">
           <rect class="hull-body" x="0" y="1" width="${Math.min(100, place(tier.gib * GIB))}%" height="20" />
-          ${segments(components, place, 4, 14)}
+          ${segments(heldOn({ usable, headroom }, report), place, 4, 14)}
           <line class="load-halo" x1="${LINE_AT}%" x2="${LINE_AT}%" y1="0" y2="22" />
           <line class="load-line" x1="${LINE_AT}%" x2="${LINE_AT}%" y1="0" y2="22" />
         </svg>
@@ -65,7 +79,6 @@ function row(tier: Tier, components: Component[], view: View, actions: Actions):
 
 export function tiers(view: View, report: Report, actions: Actions): TemplateResult {
   const chosen = report.gpu?.id;
-  const components = peakComponents(report);
   const shown = view.everyTier ? report.tiers : nearTheEdge(report.tiers, chosen);
   return html`
     <section class="panel for-print" aria-labelledby="tiers-title">
@@ -83,7 +96,7 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
           </tr>
         </thead>
         <tbody>
-          ${shown.map((tier) => row(tier, components, view, actions))}
+          ${shown.map((tier) => row(tier, report, view, actions))}
         </tbody>
       </table>
       ${shown.length < report.tiers.length || view.everyTier
