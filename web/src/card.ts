@@ -1,8 +1,8 @@
 // What the verdict card offers beside its answer: questions that only the person can answer, the shortest ways out, what was
 // done last with its undo, how far it can go, and what was assumed.
 import { html, nothing, type TemplateResult } from "lit";
-import { fixes as plansOf, otherWays } from "./advice/fixes.ts";
-import type { GpuPreset, Json, Report, Request } from "./contract.ts";
+import { fixes as plansOf, isStale, otherWays } from "./advice/fixes.ts";
+import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size, sizeWords, withOwnMarks } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
@@ -21,8 +21,8 @@ import {
   type Edit,
   type Method,
 } from "./own.ts";
+import { methodName } from "./method-field.ts";
 import { remarks } from "./notes.ts";
-import { sameRequest } from "./link.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
@@ -61,9 +61,19 @@ function cardsOf(core: View["core"], capacity: number): GpuPreset[] {
   return like.sort((left, right) => far(left) - far(right)).slice(0, GPUS.length);
 }
 
+/** Whoever has a Mac is asked which: the one that is taken, then those that are sold with so much, which is at most their size. */
+function macsLike({ gpus }: View["core"], mac: GpuPreset, capacity = mac.tier_gib * 2 ** 30): GpuPreset[] {
+  const others = gpus.filter(
+    ({ id, vendor, tier_gib }) => id !== mac.id && vendor === "Apple" && tier_gib * 2 ** 30 >= capacity,
+  );
+  return [mac, ...others.sort((one, other) => one.tier_gib - other.tier_gib)].slice(0, GPUS.length);
+}
+
 function cards({ core, capacity, request, assumed }: View): GpuPreset[] {
-  const like = capacity === undefined ? [] : cardsOf(core, capacity);
   const taken = assumed.includes("/hardware/gpu") ? get(request, "/hardware/gpu") : undefined;
+  const mac = core.gpus.find(({ id, vendor }) => id === taken && vendor === "Apple");
+  if (mac) return macsLike(core, mac, capacity);
+  const like = capacity === undefined ? [] : cardsOf(core, capacity);
   return like.length > 0 ? like : core.gpus.filter(({ id }) => GPUS.includes(id) || id === taken);
 }
 
@@ -141,8 +151,10 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
     ? packedWays()
     : METHODS.map((method) => ({ id: method.id, edits: methodEdits(method, undefined, undefined) }));
   const taken = packed ? "packed" : (METHODS.find((method) => isMethod(method, request))?.id ?? "full");
-  const named = (id: Method["id"] | "packed") =>
-    id === "packed" ? say("method.packed", { name }) : say(`method.${id}`);
+  const named = (id: Method["id"] | "packed") => {
+    const method = METHODS.find((each) => each.id === id);
+    return method ? methodName(method, view) : say("method.packed", { name });
+  };
   return html`<div class="ask" role="group" aria-label=${say("ask.method")}>
     <b>${say("ask.method")}</b>
     ${ways.map(
@@ -203,10 +215,6 @@ function contradiction({ died, request, report }: View): TemplateResult | typeof
   return html`<p class="told" role="status">${say("card.died")}</p>`;
 }
 
-/** What belongs to the request before this one is told from what is known of this one. A field that is left says its value again. */
-const freshly = (name: string, of: Request | undefined, { request }: View): string =>
-  of && !sameRequest(of, request) ? `${name} stale` : name;
-
 // Ways out
 
 const FIXES = 3;
@@ -218,7 +226,8 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   const plans = plansOf(advice.gpu.plans, advice.gpu.usable);
   const ways = [...plans, ...otherWays(advice.gpu.elsewhere, plans.length)].slice(0, FIXES);
   if (ways.length === 0) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
-  return html`<ul class=${freshly("ways", view.advised, view)} aria-label=${say("plan.title")}>
+  const stale = isStale(view.advised, view);
+  return html`<ul class="ways ${stale ? "stale" : ""}" ?inert=${stale} aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {
       const words = titles.map(([word, title]) => coreWords(word, title));
       const what = titles.map(([word, title]) => sayCore(word) ?? title).join(", ");
@@ -345,13 +354,14 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const most = open.length === 0 ? view.advice?.limits : undefined;
   const limits = report.gpu ? most : undefined;
   const assumed = assumedIn(view, report);
+  const stale = isStale(view.limited, view);
   const found = [
     limit("chip.batch", BATCH, limits?.per_device_train_batch_size, view, actions),
     limit("chip.length", LENGTH, most?.max_length, view, actions),
     cheapest(view, actions),
   ];
   return html`<p>
-      <span class=${freshly("limits", view.limited, view)}>${found}</span>
+      <span class="limits ${stale ? "stale" : ""}" ?inert=${stale}>${found}</span>
       ${host(report, actions)} ${linkButton(view, actions)}
     </p>
     ${assumed.length === 0

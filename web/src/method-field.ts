@@ -2,12 +2,18 @@
 import { html, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { CoreError } from "./contract.ts";
-import { complaints, inputId } from "./inputs.ts";
+import { complaints, effective, inputId } from "./inputs.ts";
 import { isMethod, METHODS, methodEdits, type Method } from "./own.ts";
 import { get } from "./pointer.ts";
 import { isExample } from "./scenarios.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
+
+/** fp32 weights, as TRL loads them, are not "16-bit". */
+export function methodName({ id, bits }: Method, view: View): string {
+  const whole = !bits && effective(view, "/model_args/dtype") === "float32";
+  return whole ? say(id === "full" ? "method.full32" : "method.lora32") : say(`method.${id}`);
+}
 
 function chooseMethod(method: Method, view: View, actions: Actions): void {
   const own = (section: "peft" | "quantization") =>
@@ -34,7 +40,7 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
                 if (isMethod(method, view.request)) chooseMethod(method, view, actions);
               }}
             />
-            ${say(`method.${method.id}`)}
+            ${methodName(method, view)}
           </label>`,
       )}
     </div>

@@ -1,6 +1,7 @@
 // On a narrow page the form is a sheet over the answer. The sentence that says the request opens it; its button or Escape closes it.
 import { html, type TemplateResult } from "lit";
 import { effective, inputId } from "./inputs.ts";
+import { methodName } from "./method-field.ts";
 import { isMethod, METHODS } from "./own.ts";
 import { get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -42,7 +43,7 @@ export function sentence(view: View, actions: Actions): TemplateResult {
   const packed = plain(get(view.request, "/quantization/quant_method") ?? "?").toUpperCase();
   return html`<button type="button" class="sentence narrow-only" @click=${() => actions.openForm()}>
     ${say("sentence.run", {
-      method: method ? say(`method.${method.id}`) : packed,
+      method: method ? methodName(method, view) : packed,
       model:
         typeof model === "string" ? model.replace(/^.*\//, "") : model === undefined ? "?" : say("model.own"),
       gpu: typeof count === "number" && count > 1 ? `${count} \u00d7 ${gpu}` : gpu,

@@ -1,7 +1,9 @@
 // The plans for the chosen GPU as lines of the verdict card, each set of changes once.
-import type { Elsewhere, Json, Plan } from "../contract.ts";
+import type { Elsewhere, Json, Plan, Request } from "../contract.ts";
 import { one, sizeWords } from "../format.ts";
+import { sameRequest } from "../link.ts";
 import { plain } from "../pointer.ts";
+import type { View } from "../view.ts";
 import { say, type Word } from "../words/say.ts";
 
 /** From here on a share of the time is no longer read as one. */
@@ -19,6 +21,10 @@ export const capital = (words: string): string => `${words.charAt(0).toUpperCase
 
 /** Of what a plan changes: null is what nobody has set. */
 export const setting = (value: Json): string => (value === null ? say("form.not_set") : plain(value));
+
+/** What belongs to the request before this one is told from what is known of this one, and changes nothing of this one. */
+export const isStale = (of: Request | undefined, { request }: Pick<View, "request">): boolean =>
+  !!of && !sameRequest(of, request);
 
 export interface Way {
   titles: [word: string, title: string][];

@@ -8,7 +8,7 @@ import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { copy } from "../save.ts";
-import { capital, setting, speed } from "./fixes.ts";
+import { capital, isStale, setting, speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
@@ -73,18 +73,26 @@ async function copyTable(plan: Plan, before: Report, actions: Actions): Promise<
   else actions.tell(say("share.failed", what), text);
 }
 
-function card(plan: Plan, usable: number, before: Report, actions: Actions): TemplateResult {
+/** Savings are those of the device figure; where the run does not fit, what decides is what it needs without PyTorch's cache. */
+function cachedBefore({ memory: { peak } }: Report, needed: number): TemplateResult | typeof nothing {
+  if (size(needed) === size(peak.device)) return nothing;
+  return html`<p class="caption">${say("plan.cached", { size: size(peak.device) })}</p>`;
+}
+
+function card(plan: Plan, shown: Target, before: Report, actions: Actions): TemplateResult {
+  const { usable } = shown;
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
   // As on the card: states that a paged optimizer moves to RAM need no room.
   const needs = usable - plan.headroom;
+  const needed = usable - shown.headroom;
   return html`<article class="plan" data-plan=${plan.name}>
     <header>
       <h4>${capital(plan.readings.map((reading) => say(`plan.${reading}`)).join(", "))}</h4>
       <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
     </header>
-    ${beforeAndAfter(before.memory.peak.device, needs, usable)}
+    ${beforeAndAfter(needed, needs, usable)}
     <p>
-      ${size(before.memory.peak.device)} → <b>${size(needs)}</b>
+      ${size(needed)} → <b>${size(needs)}</b>
       ${say("plan.spare", { size: sizeWords(Math.max(0, usable - (plan.peak.enough ?? plan.peak.high))) })}
       ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
@@ -101,6 +109,7 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
         ${byFix(plan.changes).map(row)}
       </tbody>
     </table>
+    ${cachedBefore(before, needed)}
     <button type="button" class="quiet" @click=${() => void copyTable(plan, before, actions)}>
       ${say("plan.copy")}
     </button>
@@ -239,7 +248,7 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
       : nothing}
     ${shown?.verdict === "fits" ? html`<p>${say("plan.fits", { name: shown.name })}</p>` : nothing}
     ${shown && shown.verdict !== "fits" && shown.plans.length > 0
-      ? html`<div class="plans">${shown.plans.map((plan) => card(plan, shown.usable, report, actions))}</div>`
+      ? html`<div class="plans">${shown.plans.map((plan) => card(plan, shown, report, actions))}</div>`
       : nothing}
     ${shown?.blocked ? blocked(shown.blocked) : nothing}
     ${own && advice.gpu
@@ -261,8 +270,10 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
 export function plans(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
   const { advice } = view;
   if (advice && !advice.ok) return nothing;
+  const stale = isStale(view.advised, view);
   return html`<section
-    class=${advice ? "panel for-print" : "panel"}
+    class=${advice ? `panel for-print${stale ? " stale" : ""}` : "panel"}
+    ?inert=${stale}
     aria-labelledby="plans-title"
     aria-busy=${advice ? nothing : "true"}
   >

@@ -224,6 +224,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "plan.same": "ohne Wirkung auf das Training",
   "plan.fewest": "wenigste Änderungen",
   "plan.fastest": "am schnellsten",
+  "plan.cached":
+    "Gespart wird von {size} an: so viel zeigt nvidia-smi, mit dem, was PyTorch nur vorrätig hält.",
   "plan.spare": "und mindestens {size} bleiben frei.",
   "plan.same_speed": "so schnell wie vorher",
   "plan.slower": "{percent} langsamer",

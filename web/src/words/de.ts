@@ -70,6 +70,8 @@ export const DE: Words = {
   "form.off": "aus",
   "form.not_set": "nicht gesetzt",
   "method.full": "Voll, 16 Bit",
+  "method.full32": "Voll, 32 Bit",
+  "method.lora32": "LoRA, 32 Bit",
   "method.lora": "LoRA, 16 Bit",
   "method.qlora": "QLoRA, NF4",
   "method.lora8": "LoRA, 8 Bit",

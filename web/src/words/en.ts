@@ -45,6 +45,8 @@ export const EN = {
   "form.off": "off",
   "form.not_set": "not set",
   "method.full": "Full, 16-bit",
+  "method.full32": "Full, 32-bit",
+  "method.lora32": "LoRA, 32-bit",
   "method.lora": "LoRA, 16-bit",
   "method.qlora": "QLoRA, NF4",
   "method.lora8": "LoRA, 8-bit",
