@@ -34,6 +34,11 @@ constexpr Script scripts[] = {
                    "/peft/target_modules": "all-linear", "/quantization/bnb_4bit_quant_type": "nf4",
                    "/quantization/bnb_4bit_use_double_quant": true,
                    "/quantization/prepare_for_kbit_training": true})"},
+    // Adapters, embeddings and head are cast to bf16 after prepare_model_for_kbit_training; norms stay fp32.
+    {.program = "qlora.py",
+     .flag = "bf16",
+     .without = "full_finetune",
+     .values = R"({"/peft/adapter_dtype": "bfloat16", "/quantization/upcast": "norms"})"},
     {.program = "qlora.py", .without = "bits", .values = R"({"/quantization/load_in_4bit": true})"},
     // meta-llama/llama-cookbook configs/training.py, configs/peft.py, configs/fsdp.py
     {.program = "finetuning.py",
@@ -50,6 +55,14 @@ constexpr Script scripts[] = {
                    "/data/epochs": 3, "/training/eval_strategy": "epoch",
                    "/training/per_device_eval_batch_size": 1, "/model_args/dtype": "bfloat16",
                    "/training/optim": "adamw_torch"})"},
+    // tloen/alpaca-lora finetune.py train
+    {.program = "finetune.py",
+     .flag = "base_model",
+     .values = R"({"/quantization/load_in_8bit": true, "/quantization/prepare_for_kbit_training": true,
+                   "/model_args/dtype": "float16", "/training/fp16": true, "/training/optim": "adamw_torch",
+                   "/training/per_device_train_batch_size": 4, "/training/max_length": 256, "/data/epochs": 3,
+                   "/peft/r": 8, "/peft/lora_alpha": 16, "/peft/lora_dropout": 0.05,
+                   "/peft/target_modules": ["q_proj", "v_proj"]})"},
     // deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat training/*/main.py parse_args
     {.program = "main.py", .flag = "data_split", .without = "dtype", .values = R"({"/training/fp16": true})"},
     // QwenLM/Qwen, QwenLM/Qwen-VL finetune.py LoraArguments and train; Qwen1.5 and 2 examples/sft/finetune.py

@@ -24,6 +24,15 @@ void read_loaded_bits(Reading& reading, const Leaf& leaf) {
   reading.set("/quantization/bits", leaf);
 }
 
+// meta-llama/llama-cookbook: "8bit", "4bit"; earlier a flag, which meant eight.
+void read_quantization(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "4bit") return reading.set("/quantization/load_in_4bit", true, &leaf);
+  if (word == "8bit" || word == "true") return reading.set("/quantization/load_in_8bit", true, &leaf);
+  if (word == "none" || word == "false") return reading.mark(leaf, Use::implied, "not quantised");
+  reading.mark(leaf, Use::unsupported, "neither 4bit nor 8bit");
+}
+
 // A prompt and an answer, each cut at a length of its own.
 void read_two_lengths(Reading& reading, const Leaf& leaf) {
   const Leaf* other = reading.leaf("source_max_len");
@@ -213,6 +222,7 @@ constexpr Row script_rows[] = {
     {"n_epochs", "/data/epochs", "", nullptr, Write::no},
     {"epochs", "/data/epochs", "", nullptr, Write::no},
     {"bits", "/quantization/load_in_4bit", "", read_loaded_bits, Write::no},
+    {"quantization", "/quantization/load_in_4bit", "", read_quantization, Write::no},
     {"q_lora", "/quantization/load_in_4bit", "", nullptr, Write::no},
     {"double_quant", "/quantization/bnb_4bit_use_double_quant", "", nullptr, Write::no},
     {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},

@@ -35,6 +35,33 @@ TEST(ScriptDefaults, QloraPyTrainsAdaptersOnFourBitsUnlessTold) {
   EXPECT_EQ(said(full, "/peft/r"), Json());
 }
 
+// get_accelerate_model of qlora.py casts what is not a norm to bf16 after prepare_model_for_kbit_training.
+TEST(ScriptDefaults, QloraPyKeepsAdaptersAndHeadInBf16WhereItTrainsInBf16) {
+  const std::string command = "python qlora.py --model_name_or_path huggyllama/llama-65b --bits 4";
+  const Import sixteen = read_command(command + " --bf16");
+  EXPECT_EQ(said(sixteen, "/peft/adapter_dtype"), Json("bfloat16"));
+  EXPECT_EQ(said(sixteen, "/quantization/upcast"), Json("norms"));
+  EXPECT_EQ(said(read_command(command), "/peft/adapter_dtype"), Json());
+}
+
+// tloen/alpaca-lora finetune.py: load_in_8bit and fp16 stand in the file.
+TEST(ScriptDefaults, AlpacaLoraLoadsEightBits) {
+  const Import import = read_command(
+      "python finetune.py --base_model 'decapoda-research/llama-7b-hf' --data_path 'yahma/alpaca-cleaned' "
+      "--micro_batch_size 2");
+  EXPECT_EQ(said(import, "/quantization/load_in_8bit"), Json(true));
+  EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(2));
+  EXPECT_EQ(said(import, "/training/max_length"), Json(256));
+  EXPECT_EQ(said(import, "/peft/r"), Json(8));
+}
+
+TEST(ScriptDefaults, LlamaCookbookQuantisesByAWord) {
+  const std::string command =
+      "python -m finetuning.py --use_peft --peft_method lora --model_name meta-llama/Llama-3.1-8B --quantization ";
+  EXPECT_EQ(said(read_command(command + "8bit"), "/quantization/load_in_8bit"), Json(true));
+  EXPECT_EQ(said(read_command(command + "4bit"), "/quantization/load_in_4bit"), Json(true));
+}
+
 TEST(ScriptDefaults, LlamaCookbookShardsAndPacks) {
   const Import import = read_command(
       "torchrun --nnodes 1 --nproc_per_node 4 finetuning.py --enable_fsdp --model_name meta-llama/Llama-3.1-8B "
