@@ -59,6 +59,7 @@ constexpr Script scripts[] = {
     {.program = "finetune.py",
      .flag = "base_model",
      .values = R"({"/quantization/load_in_8bit": true, "/quantization/prepare_for_kbit_training": true,
+                   "/training/gradient_checkpointing": true,
                    "/model_args/dtype": "float16", "/training/fp16": true, "/training/optim": "adamw_torch",
                    "/training/per_device_train_batch_size": 4, "/training/max_length": 256, "/data/epochs": 3,
                    "/peft/r": 8, "/peft/lora_alpha": 16, "/peft/lora_dropout": 0.05,

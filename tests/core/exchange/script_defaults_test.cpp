@@ -44,12 +44,13 @@ TEST(ScriptDefaults, QloraPyKeepsAdaptersAndHeadInBf16WhereItTrainsInBf16) {
   EXPECT_EQ(said(read_command(command), "/peft/adapter_dtype"), Json());
 }
 
-// tloen/alpaca-lora finetune.py: load_in_8bit and fp16 stand in the file.
+// tloen/alpaca-lora finetune.py: load_in_8bit and fp16 stand in the file, and prepare_model_for_int8_training checkpoints.
 TEST(ScriptDefaults, AlpacaLoraLoadsEightBits) {
   const Import import = read_command(
       "python finetune.py --base_model 'decapoda-research/llama-7b-hf' --data_path 'yahma/alpaca-cleaned' "
       "--micro_batch_size 2");
   EXPECT_EQ(said(import, "/quantization/load_in_8bit"), Json(true));
+  EXPECT_EQ(said(import, "/training/gradient_checkpointing"), Json(true));
   EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(2));
   EXPECT_EQ(said(import, "/training/max_length"), Json(256));
   EXPECT_EQ(said(import, "/peft/r"), Json(8));
