@@ -4,7 +4,19 @@ import type { Core } from "../../web/src/core.ts";
 import { CORE, DE, formula } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
-import { expect, figure, headline, open, paste, RUN, showTab, test, unfold, wholeAnswer } from "./page.ts";
+import {
+  expect,
+  figure,
+  headline,
+  open,
+  openEveryFold,
+  paste,
+  RUN,
+  showTab,
+  test,
+  unfold,
+  wholeAnswer,
+} from "./page.ts";
 
 const EN = { ...FIRST, ...EN_REST };
 
@@ -67,6 +79,20 @@ test("German names components, plans and notes; what stays English is marked as 
   const why = page.locator(".plan tbody td:not(.number)").first();
   expect(await why.getAttribute("lang")).toBeNull();
   expect(await why.locator("p").first().getAttribute("lang")).toBe("en");
+});
+
+test("German names the tensors of a step, and says why a setting was assumed", async ({ page }) => {
+  await open(page, `${RUN}&tab=timeline`);
+  await page.getByLabel("Language").selectOption("de");
+  await wholeAnswer(page);
+  await openEveryFold(page.locator("[aria-labelledby=timeline-title]"));
+  const names = page.locator("[aria-labelledby=timeline-title] td:nth-child(2)");
+  await expect(names.filter({ hasText: "Schichteingabe" })).toHaveCount(1);
+  // Modules of the network are names.
+  const english = page.locator("[aria-labelledby=timeline-title] [lang=en]");
+  expect((await english.allTextContents()).filter((name) => !/^[a-z]+_proj$/.test(name))).toEqual([]);
+  const assumed = page.locator(".assumptions td [lang=en]");
+  expect(await assumed.allTextContents()).toEqual([]);
 });
 
 test("German has a title and a reason for every change, a title and a remedy for every cause", () => {

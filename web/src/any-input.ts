@@ -9,6 +9,7 @@ import type { FieldInfo, Json } from "./contract.ts";
 import { asText, complaints, describedBy, effective, inputId, invalid, readNumber } from "./inputs.ts";
 import { dotted, get, isObject } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
+import { coreWords } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
 /** How a value of a type is written in one line, and read again. */
@@ -115,7 +116,7 @@ export function anyInput(info: FieldInfo, view: View, actions: Actions): Templat
   return html`<div class="field">
     <label for=${id}><code>${dotted(pointer)}</code></label>
     ${input} ${view.rest?.lock([pointer], dotted(pointer), view, actions) ?? nothing}
-    <p class="help" id="${id}-help" lang="en">${what}</p>
+    <p class="help" id="${id}-help">${coreWords(`help${pointer}`, what)}</p>
     ${complaints(view, pointer)}
   </div>`;
 }

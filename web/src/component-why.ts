@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Alive } from "./alive.ts";
 import type { Component } from "./contract.ts";
 import { count, size } from "./format.ts";
+import { coreWords } from "./words/core-words.ts";
 import { say, sayFormula } from "./words/say.ts";
 
 export function source(text: string): TemplateResult | string {
@@ -20,10 +21,15 @@ function tensors(id: string, alive: Alive[]): TemplateResult | typeof nothing {
   if (rows.length === 0) return nothing;
   return html`<dt>${say("why.tensors")}</dt>
     <dd>
-      <ul class="tensors" lang="en">
+      <ul class="tensors">
         ${rows
           .slice(0, SHOWN)
-          .map((row) => html`<li>${count(row.count)} × ${row.what}: ${size(row.bytes)}</li>`)}
+          .map(
+            (row) =>
+              html`<li>
+                ${count(row.count)} × ${coreWords(`tensor.${row.what}`, row.what)}: ${size(row.bytes)}
+              </li>`,
+          )}
       </ul>
       ${rows.length > SHOWN ? say("why.more_tensors", { count: rows.length - SHOWN }) : nothing}
     </dd>`;

@@ -10,6 +10,7 @@ import { complaint } from "./messages.ts";
 import { get } from "./pointer.ts";
 import type { Rest } from "./rest.ts";
 import type { Actions, View } from "./view.ts";
+import { coreWords } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
 export const inputId = (pointer: string) => `field${pointer.replaceAll("/", "-")}`;
@@ -195,7 +196,9 @@ export function field(
   const { pointer, label, explained } = field;
   const help = explained ? view.core.fields.get(pointer)?.what || undefined : undefined;
   const id = inputId(pointer);
-  const hint = help ? html`<p class="help" id="${id}-help" lang="en">${help}</p>` : nothing;
+  const hint = help
+    ? html`<p class="help" id="${id}-help">${coreWords(`help${pointer}`, help)}</p>`
+    : nothing;
   const lock = view.rest?.lock([pointer], say(label), view, actions) ?? nothing;
   if (field.kind === "flag") {
     return html`<div class="field flag">

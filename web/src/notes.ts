@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Advice, Note, Report } from "./contract.ts";
 import { dotted } from "./pointer.ts";
 import { gist } from "./words/core-words.ts";
+import { coreWords } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
 /** What libraries refuse the first module does not know: the advice says it, and a report of the second module too. */
@@ -48,7 +49,7 @@ export function notes(report: Report, advice: Advice): TemplateResult {
                     <tr>
                       <th scope="row"><code>${dotted(assumption.pointer)}</code></th>
                       <td><code>${JSON.stringify(assumption.value)}</code></td>
-                      <td lang="en">${assumption.why}</td>
+                      <td>${coreWords(`assumed.${assumption.why}`, assumption.why)}</td>
                     </tr>
                   `,
                 )}

@@ -10,7 +10,8 @@ import type { Report, Timeline, TimelinePoint } from "./contract.ts";
 import { significant, size, sizeExact, unit, unitBytes, units } from "./format.ts";
 import { instantName } from "./names.ts";
 import { PHONE, type Actions, type View } from "./view.ts";
-import { language, say } from "./words/say.ts";
+import { coreWords } from "./words/core-words.ts";
+import { language, say, sayCore } from "./words/say.ts";
 
 /** In units of the drawing, which are pixels where there is room. */
 const [WIDE, NARROW] = [800, 350];
@@ -120,8 +121,8 @@ function chart(timeline: Timeline, usable: number | undefined, width: number): T
 
 function atWork(point: TimelinePoint): string {
   if (point.part === point.instant && point.micro_batch <= 1) return instantName(point.instant);
-  const where =
-    point.layer === null ? point.part : say("timeline.layer", { part: point.part, layer: point.layer + 1 });
+  const part = sayCore(`part.${point.part}`) ?? point.part;
+  const where = point.layer === null ? part : say("timeline.layer", { part, layer: point.layer + 1 });
   return point.micro_batch > 1
     ? say("timeline.later", { instant: instantName(point.instant), where })
     : say("timeline.at", { instant: instantName(point.instant), where });
@@ -166,7 +167,7 @@ function readout(timeline: Timeline, index: number): TemplateResult | typeof not
             .map(
               ({ component, what, bytes, count }, at) =>
                 html`${at > 0 ? ", " : ""}${count > 1 ? `${count} × ` : ""}${size(bytes)}
-                  <span lang="en">${what}</span> (${label(component)})`,
+                ${coreWords(`tensor.${what}`, what)} (${label(component)})`,
             )}
         </p>`}`;
 }
@@ -194,7 +195,7 @@ function alive(timeline: Timeline, index: number, rows: Alive[]): TemplateResult
           (row) =>
             html`<tr>
               <td>${swatch(row.component)} ${label(row.component)}</td>
-              <td lang="en">${row.what}</td>
+              <td>${coreWords(`tensor.${row.what}`, row.what)}</td>
               <td class="number">${row.count}</td>
               <td class="number wide-only">${size(row.bytes)}</td>
               <td class="number">${sizeExact(row.bytes * row.count)}</td>

@@ -169,7 +169,7 @@ function otherWays(list: Elsewhere[], open: boolean, actions: Actions): Template
           ${coreWords(`way.${way.id}`, way.title)}: <b>${what}</b>${way.usd_per_hour === undefined
             ? nothing
             : `, ${way.provider_name ?? ""}, ${dollars(way.usd_per_hour)}/h`}.
-          <span lang="en">${way.why}</span>
+          ${coreWords(`way_why.${way.id}`, way.why)}
           ${edits.length > 0
             ? html`<button type="button" class="quiet" @click=${() => actions.apply(edits)}>
                 ${say("plan.apply")}
@@ -259,8 +259,11 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
     ${advice.habits.length > 0
       ? html`<details>
           <summary>${say("plan.habits")}</summary>
-          <ul class="notes" lang="en">
-            ${advice.habits.map((habit) => html`<li>${habit.message}</li>`)}
+          <ul class="notes">
+            ${advice.habits.map(
+              ({ code, bytes, message }) =>
+                html`<li>${coreWords(`habit.${code}`, message, { size: size(bytes) })}</li>`,
+            )}
           </ul>
         </details>`
       : nothing}`;

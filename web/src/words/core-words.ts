@@ -4,8 +4,13 @@
 import { html, type TemplateResult } from "lit";
 import { sayCore } from "./say.ts";
 
-export const coreWords = (id: string, english: string): TemplateResult | string =>
-  sayCore(id) ?? html`<span lang="en">${english}</span>`;
+export const coreWords = (
+  id: string,
+  english: string,
+  values: Record<string, string> = {},
+): TemplateResult | string =>
+  sayCore(id)?.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole) ??
+  html`<span lang="en">${english}</span>`;
 
 /** The gist in this language, and the English text behind a fold; where there is no gist, the text. */
 export function gist(id: string, english: unknown, summary: string): TemplateResult {

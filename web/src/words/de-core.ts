@@ -1,8 +1,10 @@
 // German for what the core says by an id: what a component is, titles of changes and why they save
 // memory, titles of causes, the gist of a note. The core's longer texts (evidence, sources) stay in English, and are marked as such.
+import { DETAILS } from "./de-details.ts";
 import { REMEDIES } from "./de-remedies.ts";
 
 export const CORE: Record<string, string> = {
+  ...DETAILS,
   ...REMEDIES,
   "what.weights": "Das Basismodell.",
   "what.adapters": "LoRA-Matrizen und Module, die neben der Basis voll trainiert werden.",
