@@ -81,6 +81,31 @@ test("each size of GPU is drawn with vLLM's share of that size", async ({ page }
   for (const { gib, drawn, held } of shares) expect(drawn, `${gib} GiB`).toBeCloseTo(held, 0);
 });
 
+test("where not even one sequence is sure to fit, the card says so", async ({ page }) => {
+  await open(page);
+  await box(page).fill("LoRA Llama 3.1 8B at 4k on a 4090, what is the largest batch?");
+  await expect(headline(page)).toContainText("Tight on the GeForce RTX 4090");
+  await expect(page.locator(".limits:not(.stale)")).toContainText("Not even micro-batch 1 is sure to fit");
+});
+
+test("a smaller GPU that is enough for less than the need says that vLLM takes its share", async ({
+  page,
+}) => {
+  await open(page);
+  await box(page).fill("GRPO Qwen2.5-7B with colocated vLLM on one H100 80GB");
+  await expect(headline(page)).toContainText("Needs");
+  await expect(page.locator(".lede").last()).toContainText("vLLM takes its share of each GPU");
+});
+
+test("on a phone the settings open on the model", async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open(page);
+  await page.locator(".sentence").click();
+  await expect(page.getByLabel("Model", { exact: true })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".sentence")).toBeFocused();
+});
+
 test("whoever names a Mac is asked which Mac", async ({ page }) => {
   await open(page);
   await box(page).fill("MacBook Pro 64 GB, LoRA Llama 3.1 8B, batch 1, length 2048");

@@ -356,7 +356,9 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const assumed = assumedIn(view, report);
   const stale = isStale(view.limited, view);
   const found = [
-    limit("chip.batch", BATCH, limits?.per_device_train_batch_size, view, actions),
+    limits?.per_device_train_batch_size === null
+      ? html`<span>${say("chip.no_batch")}</span>`
+      : limit("chip.batch", BATCH, limits?.per_device_train_batch_size, view, actions),
     limit("chip.length", LENGTH, most?.max_length, view, actions),
     cheapest(view, actions),
   ];

@@ -40,8 +40,10 @@ function largest(report: Report): string {
 function smallestTier(report: Report): string {
   const smallest = report.tiers.find((tier) => tier.verdict === "fits");
   if (!smallest) return say("lede.none");
-  const { gpus } = report.memory;
-  return say(gpus > 1 ? "lede.each" : "lede.smallest", { gpus, size: sizeName(smallest.gib) });
+  const { gpus, peak } = report.memory;
+  // What is needed on the chosen card may be more than a smaller one has.
+  const shared = smallest.usable < peak.needed ? `${say("lede.engine")} ` : "";
+  return shared + say(gpus > 1 ? "lede.each" : "lede.smallest", { gpus, size: sizeName(smallest.gib) });
 }
 
 /** A first figure is marked as one: the whole answer, or the person's own, may be another. */

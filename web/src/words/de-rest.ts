@@ -52,6 +52,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "card.died":
     "Der Lauf ist gescheitert, und nach dem, was gelesen wurde, passt er: etwas war anders als hier gelesen, etwa Batch, Länge oder ein anderes Programm auf der Karte.",
   "chip.host": "Arbeitsspeicher der Maschine: mindestens {size}",
+  "chip.no_batch": "Nicht einmal Micro-Batch 1 passt sicher",
   "chip.length": "Bis {value} Tokens",
   "chip.most": "Das meiste, das sicher passt, wenn alles andere bleibt",
   "chip.batch": "Micro-Batch bis {value}",

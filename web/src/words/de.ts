@@ -41,6 +41,7 @@ export const DE: Words = {
   "lede.looking": "Die wenigsten Änderungen, mit denen es passt, werden gesucht.",
   "lede.no_plan": "Keine Änderungen, die Plimsoll kennt, bringen es auf diese Karte; was hilft, steht unten.",
   "lede.each": "{gpus} GPUs mit {size} oder mehr genügen.",
+  "lede.engine": "vLLM nimmt seinen Anteil jeder GPU: von einer kleineren weniger.",
   "lede.none": "Keine GPU-Größe genügt.",
 
   "figure.device": "nvidia-smi zeigt",

@@ -371,6 +371,7 @@ export const EN_REST = {
     "The run died, and by what was read it fits: something was other than read here, such as the batch, the length or another program on the card.",
   "chip.host": "Host memory of the machine: {size} at least",
   "chip.batch": "Micro-batch up to {value}",
+  "chip.no_batch": "Not even micro-batch 1 is sure to fit",
   "chip.length": "Up to {value} tokens",
   "chip.most": "The most that is sure to fit, with all else as it is",
   "repair.default": "use the default",

@@ -14,6 +14,7 @@ export const EN = {
   "lede.looking": "Looking for the fewest changes that make it fit.",
   "lede.no_plan": "No set of changes that Plimsoll knows makes it fit this card; what would is below.",
   "lede.each": "{gpus} GPUs of {size} or more are enough.",
+  "lede.engine": "vLLM takes its share of each GPU: less of a smaller one.",
   "lede.none": "No size of GPU is large enough.",
 
   "figure.device": "nvidia-smi shows",
