@@ -82,9 +82,9 @@ test("a method that nobody has said is asked for, beside the one that was taken"
   await paste(page, "DPO of Llama 3.1 8B on a 3090 at 2048 tokens");
   const ask = page.locator(".ask", { hasText: "Which method?" });
   await expect(ask).toContainText("until you say: QLoRA, NF4");
-  await ask.getByRole("button", { name: "LoRA, 16-bit" }).click();
+  await ask.getByRole("button", { name: "LoRA, 32-bit" }).click();
   await expect(ask).toHaveCount(0);
-  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
+  await expect(page.getByLabel("LoRA, 32-bit", { exact: true })).toBeChecked();
 });
 
 test("a precision that somebody has said is not changed by a card: the card is warned of, with a way out", async ({
@@ -144,7 +144,7 @@ test("a file that trains all weights, or what a checkpoint stores, is not asked 
   await paste(page, `${file}finetuning_type: full\n`);
   await expect(page.locator(".ask", { hasText: "Which GPU?" })).toBeVisible();
   await expect(page.locator(".ask", { hasText: "Which method?" })).toHaveCount(0);
-  await expect(page.getByLabel("Full, 16-bit", { exact: true })).toBeChecked();
+  await expect(page.getByLabel("Full, 32-bit", { exact: true })).toBeChecked();
   await page.locator(".found").getByRole("button", { name: "undo" }).click();
   const awq = file.replace("Qwen/Qwen3-4B-Instruct-2507", "TechxGenus/Meta-Llama-3-8B-Instruct-AWQ");
   await paste(page, `${awq}finetuning_type: lora\n`);

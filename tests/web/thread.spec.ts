@@ -2,7 +2,7 @@
 import { encode } from "../../web/src/link.ts";
 import { queue } from "../../web/src/queue.ts";
 import { test as base } from "@playwright/test";
-import { expect, headline, open, RUN, test, workers } from "./page.ts";
+import { expect, headline, holdSecondModule, open, RUN, test, workers } from "./page.ts";
 
 test("a queue hands over one call at a time, urgent ones first, and drops what was asked anew", async () => {
   const begun: string[] = [];
@@ -114,13 +114,8 @@ base("a module that cannot be fetched is said, and nothing else is", async ({ pa
 
 // The quick report takes a share for what PyTorch reserves; the whole one simulates its allocator.
 test("the whole report takes the place of the quick one", async ({ page }) => {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/plimsoll_more*.wasm", async (route) => {
-    await held;
-    await route.continue();
-  });
-  await open(page);
+  const release = await holdSecondModule(page);
+  await open(page, RUN);
   const reserved = page
     .locator("plimsoll-app .figures div")
     .filter({ hasText: "PyTorch reserves" })

@@ -62,6 +62,7 @@ const ASSUMED: Record<string, string> = {
   "experts are what Transformers' model class makes of them": "Experten sind so, wie Transformers sie anlegt",
   "samples of different length are padded to the longest, so an attention mask is built":
     "verschieden lange Beispiele werden auf das längste aufgefüllt, also entsteht eine Attention-Maske",
+  "one sample a batch needs no padding": "ein Beispiel je Batch braucht kein Padding",
   "the Trainer drops the model's outputs before the backward pass":
     "der Trainer gibt die Ausgaben des Modells vor dem Rückwärtslauf frei",
   "Transformers uses PyTorch's scaled_dot_product_attention unless told otherwise":
