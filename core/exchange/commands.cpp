@@ -66,6 +66,7 @@ const Format* format_of_command(const Node& root) {
     if (word.raw == "swift" || word.raw == "megatron") return &ms_swift;
     if (word.raw.find("swift/cli/") != std::string::npos) return &ms_swift;  // what `swift sft` starts
     if (word.raw == "axolotl") return &axolotl;
+    if (word.raw == "vllm" && words->items.size() > 1 && words->items[1].raw == "serve") return &serving;
     if (word.raw == "tune") return &torchtune;
     if (word.raw == "litgpt") return &litgpt;
     if (word.raw == "autotrain") return &autotrain;

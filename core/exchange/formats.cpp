@@ -40,6 +40,8 @@ std::span<const Format* const> formats() {
       &sentence_transformers,
       &distillation,
       &agilerl,
+      &diffusion,
+      &serving,
       &megatron_lm,
       &mistral_finetune,
       &xtuner,

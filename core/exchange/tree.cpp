@@ -79,7 +79,8 @@ constexpr std::string_view programs[] = {"accelerate",
                                          "env",
                                          "ray",
                                          "mlx_lm",
-                                         "mlx_lm.lora"};
+                                         "mlx_lm.lora",
+                                         "vllm serve"};
 
 // "MAX_PIXELS=1003520 swift rlhf", "HF_HOME=/data \\": a variable of the environment before a command, or
 // before another one. Python's constants have nothing behind them.

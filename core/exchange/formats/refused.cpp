@@ -56,6 +56,17 @@ const Unplayed refusals[] = {
      "with master weights of its own: its kernels are not those that are replayed here.",
      "the same as a request or for axolotl or trl: model_id_or_path as model, lora.rank with all-linear targets, "
      "seq_len as length with packing, batch_size a GPU, num_microbatches as accumulation, and checkpointing"},
+    {&diffusion,
+     "train_dreambooth train_text_to_image train_controlnet train_lcm_distill train_instruct_pix2pix "
+     "train_unconditional textual_inversion",
+     "",
+     "This trains a diffusion model, whose U-Net or transformer over latent images has kernels and a loss of its own: "
+     "it is not replayed.",
+     "a run that trains a language or vision-language model"},
+    {&serving, "vllm.entrypoints vllm/entrypoints sglang.launch_server text-generation-launcher", "",
+     "This serves a model and trains nothing: its memory is the weights and a cache of keys and values that the server "
+     "sizes by itself.",
+     "a training run of the same model; vLLM beside GRPO is rl.use_vllm"},
     {&xtuner, "xtuner", "",
      "This is a configuration of XTuner, whose dicts its own runner builds: they are not read.",
      "the same as a request or for axolotl or llamafactory: pretrained_model_name_or_path as model, r and the 4 bits "
@@ -105,6 +116,20 @@ const Format megatron_lm{
     .name = "Megatron-LM",
     .written = Language::none,
     .marks = "!$megatron_lm",
+    .finish = refuse,
+};
+const Format diffusion{
+    .id = "diffusion",
+    .name = "Diffusers",
+    .written = Language::none,
+    .marks = "!$diffusion",
+    .finish = refuse,
+};
+const Format serving{
+    .id = "serving",
+    .name = "A server of models",
+    .written = Language::none,
+    .marks = "!$serving",
     .finish = refuse,
 };
 const Format mlx_lm{

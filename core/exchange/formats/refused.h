@@ -8,8 +8,10 @@
 
 namespace plimsoll::exchange {
 
+extern const Format diffusion;
 extern const Format megatron_lm;
 extern const Format mistral_finetune;
+extern const Format serving;
 extern const Format xtuner;
 
 /// The format that refuses a command in words, by the words that start a program and by the keys of its

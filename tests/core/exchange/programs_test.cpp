@@ -180,6 +180,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"accelerate launch --use_megatron_lm --megatron_lm_tp_degree 2 --num_processes 8 run_clm.py "
                 "--model_name_or_path meta-llama/Llama-3.1-8B",
                 "cli", "Megatron-Core"},
+        Refused{"accelerate launch train_dreambooth_lora_flux.py --pretrained_model_name_or_path "
+                "black-forest-labs/FLUX.1-dev --rank 16 --train_batch_size 1",
+                "diffusion", "diffusion model"},
+        Refused{"python -m vllm.entrypoints.openai.api_server --model Qwen/Qwen2.5-7B-Instruct "
+                "--gpu-memory-utilization 0.9 --max-model-len 8192",
+                "serving", "trains nothing"},
+        Refused{"vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 8192 --tensor-parallel-size 2",
+                "serving", "trains nothing"},
         Refused{"ray job submit --address=http://127.0.0.1:8265 -- python3 -m openrlhf.cli.train_ppo_ray "
                 "--pretrain OpenRLHF/Llama-3-8b-sft-mixture --zero_stage 3 --bf16",
                 "openrlhf", "OpenRLHF's PPO"},
