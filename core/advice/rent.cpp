@@ -130,8 +130,8 @@ const RentRow* Rent::cheapest() const {
 const RentRow* Rent::unchanged() const {
   const RentRow* lead = cheapest();
   const bool dated = lead != nullptr && lead->dated();
-  return first_of(rows,
-                  [dated](const RentRow& row) { return row.setup->fix == nullptr && row.dated() >= dated; });
+  return first_of(
+      rows, [dated](const RentRow& row) { return row.setup->fix == nullptr && (row.dated() || !dated); });
 }
 
 const RentRow* Rent::fastest() const {

@@ -20,6 +20,9 @@
 
 namespace plimsoll::advice {
 
+/// Of its own memory a machine that is rented has so much: what takes less is not said.
+constexpr double usual_host = 32.0 * 1024 * 1024 * 1024;
+
 /// The run on so many cards of one kind, as it fits there.
 struct Setup {
   const hardware::Gpu* gpu = nullptr;

@@ -125,7 +125,7 @@ std::string rent_lines(const Json& rent, const Style& style) {
     what += dated(row);
     if (words(at(row, "fix")) != "") what += "; with: " + words(at(row, "title"));
     const double host = number(at(row, "host_bytes"));
-    if (host >= 32 * 1073741824.0) {
+    if (host > 0) {
       what += "; needs " + gib_words(host) + " of the machine's own memory" +
               (at(row, "host_gib").is_null() ? ", which the price does not state" : "");
     }

@@ -98,15 +98,17 @@ bool stands_as_a_name(std::string_view folded, std::string_view name) {
 
 }  // namespace
 
+bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
+  const std::string size = std::to_string(gpu.tier_gib);
+  return says_any(folded, {size + "g", size + " g"});
+}
+
 bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
   if (gpu.segment == "slice") {
     return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
   }
   // Whoever has one says its size: "4090 48G".
-  const std::string size = std::to_string(gpu.tier_gib);
-  if (gpu.segment == "modified" && folded.find(size + "g") == std::string_view::npos &&
-      folded.find(size + " g") == std::string_view::npos)
-    return false;
+  if (gpu.segment == "modified" && !says_size(gpu, folded)) return false;
   std::string_view name = gpu.id;
   for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
     if (name.substr(0, brand.size()) == brand) {

@@ -148,49 +148,6 @@ void read_image_words(const Text& text, Facts& f) {
              "qwen3_vl", "qwen-vl",    "qwen vl",      "internvl",   "llava",     "minicpm-v",  "glm-4v",
              "glm4v",    "max_pixels", "vision_tower", "b-vl",       "多模态",    "图像的token"});
   f.sees = f.sees || names_a_vl_model(text.folded_lines);
-  f.images_alone = mentions(text, {"torchvision/",
-                                   "timm/",
-                                   "ultralytics/",
-                                   "detectron2/",
-                                   "mmdet/",
-                                   "mmseg/",
-                                   "mmcv/",
-                                   "kornia/",
-                                   "monai/",
-                                   "segmentation_models",
-                                   "unet",
-                                   "resnet",
-                                   "yolo",
-                                   "nn/modules/conv.py",
-                                   "models/vit/",
-                                   "models/clip/",
-                                   "models/swin",
-                                   "models/dinov2",
-                                   "models/segformer/",
-                                   "models/detr/"}) &&
-                   !f.sees &&
-                   !mentions(text, {"language",
-                                    "llm",
-                                    "llama",
-                                    "qwen",
-                                    "mistral",
-                                    "gemma",
-                                    "gpt",
-                                    "bert",
-                                    "token",
-                                    "causal",
-                                    "conditionalgeneration",
-                                    "lm_head",
-                                    "logits",
-                                    "vocab",
-                                    "cross_entropy",
-                                    "peft",
-                                    "lora",
-                                    "trl",
-                                    "deepspeed",
-                                    "whisper",
-                                    "wav2vec",
-                                    "t5"});
   // clip-vit-large-patch14-336 makes 576 tokens of any image; later ones cut it into tiles.
   f.fixed_images =
       mentions(text, {"llava-v1.5", "llava v1.5", "llava 1.5", "llava-1.5", "llava1.5", "minigpt",
@@ -333,6 +290,7 @@ Facts read_facts(const Situation& situation, const TextReading& reading, const N
   const bool spoken = no_figures && unnamed;
   read_said(situation.said, facts);
   read_words(text, reading.prose, unnamed && parameters_in_name(head) > 0, facts);
+  facts.images_alone = reading.frames.shows("pictures") && !facts.sees;
   read_answered_method(situation.answers, facts);
   find_card(situation, numbers, reading.table, facts);
   double largest = 0;

@@ -59,9 +59,8 @@ struct Facts {
   std::string model, task, strategy, attention, quantization;
   double parameters = 0;  ///< 0: unknown
   bool mixture = false, sees = false;
-  bool images_alone =
-      false;             ///< its frames are those of networks that read no text, and nothing names another
-  bool can_see = false;  ///< the network has a vision tower, whatever it is given
+  bool images_alone = false;  ///< its frames are those of networks that read no text
+  bool can_see = false;       ///< the network has a vision tower, whatever it is given
   bool fixed_images = false;  ///< the model takes as many tokens for every image, as LLaVA 1.5 does
   Method method = Method::unknown;
   bool method_assumed = false;  ///< "fine-tuning" was said and no more: all of it, most likely
@@ -97,6 +96,8 @@ Facts read_facts(const Situation& situation, const TextReading& reading, const N
 /// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of
 /// MIG is spoken of by its profile alone ("3g.40gb"): its card's name means the whole card.
 bool is_named(const hardware::Gpu& gpu, std::string_view folded);
+/// Whether its size stands in the text: "48G", "48 GB".
+bool says_size(const hardware::Gpu& gpu, std::string_view folded);
 /// The parameters that a model's name speaks of: "llama-7b" 7e9, "Mixtral-8x7B" 46.7e9, "Qwen2.5-0.5B",
 /// "bert-large" 340e6; 0: none (name_sizes.cpp).
 double parameters_in_name(std::string_view name);

@@ -18,11 +18,12 @@ namespace plimsoll::question {
 namespace {
 
 using diagnosis::says_any;
+using diagnosis::says_size;
 
 constexpr std::size_t most_cards = 4;
 
-// Words of a card's name: "4070", "ti", "super" of "GeForce RTX 4070 Ti SUPER 16GB". Brands and sizes are
-// none.
+// Words of a card's name: "4070", "ti", "super" of "GeForce RTX 4070 Ti SUPER 16GB". Brands, sizes and
+// what a seller changed are none.
 std::vector<std::string> name_words(const hardware::Gpu& gpu) {
   constexpr std::string_view brands[] = {"geforce", "rtx",      "gtx",   "tesla",   "radeon",
                                          "rx",      "instinct", "intel", "modified"};
@@ -76,11 +77,6 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
     best = std::max(best, like);
   }
   return best;
-}
-
-bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
-  const std::string size = std::to_string(gpu.tier_gib);
-  return says_any(folded, {size + "g", size + " g"});
 }
 
 // "M3" alone may be anything; a Mac, or a chip with its second word, is a machine of Apple.

@@ -41,7 +41,7 @@ void write_row(Writer& out, const advice::RentRow& row, double steps) {
   out.key("changes");
   write_changes(out, setup);
   out.field("high", whole(setup.high));
-  out.field("host_bytes", whole(setup.host));
+  out.field("host_bytes", setup.host < advice::usual_host ? 0 : whole(setup.host));
   if (offer.host_gib > 0) out.field("host_gib", offer.host_gib);
   out.field("seconds_per_step", significant(setup.seconds));
   out.field("efficiency", std::round(100 * setup.efficiency) / 100);

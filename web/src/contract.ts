@@ -483,7 +483,7 @@ export interface RentRow {
   /** All fields to set: those of the cards and that of the fix. */
   changes: JsonObject;
   high: number;
-  /** Of the machine's own memory, at least. */
+  /** Of the machine's own memory, at least; 0 where it is no more than any has. */
   host_bytes: number;
   /** What the machine has of it, where a source states it. */
   host_gib?: number;

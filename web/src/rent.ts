@@ -37,9 +37,6 @@ function batchOn({ changes }: RentRow, view: View): string {
   return `, ${say("rent.batch", { batch: on(BATCH), accumulation: on(ACCUMULATION) })}`;
 }
 
-/** Far more than a process takes by itself, so that a machine may not have it. */
-const MUCH = 32 * 2 ** 30;
-
 function line(answers: Answer[], row: RentRow, view: View, actions: Actions): TemplateResult {
   const machine = `${row.provider_name} ${row.instance}`;
   const takes = row.hours === undefined ? seconds(row.seconds_per_step) : duration(row.hours);
@@ -48,7 +45,7 @@ function line(answers: Answer[], row: RentRow, view: View, actions: Actions): Te
     <small>(${machine})</small>, ${takes}, <b>${cost(row)}</b>
     <small title=${row.source}>(${isUndated(row) ? say("rent.no_date") : row.date})</small>${row.title === ""
       ? nothing
-      : html`, ${row.title}`}${batchOn(row, view)}${row.host_bytes < MUCH
+      : html`, ${row.title}`}${batchOn(row, view)}${row.host_bytes === 0
       ? nothing
       : html`, ${say("chip.host", { size: sizeWords(row.host_bytes) })}`}
     <button

@@ -584,7 +584,7 @@ class _RentRow(TypedDict):
     #: All fields to set: those of the cards and that of the fix.
     changes: JsonObject
     high: float
-    #: Of the machine's own memory, at least.
+    #: Of the machine's own memory, at least; 0 where it is no more than any has.
     host_bytes: float
     seconds_per_step: float
     #: How much of the number of cards is speed.
