@@ -5,6 +5,7 @@
 #include "core/advice/basis.h"
 #include "core/advice/elsewhere.h"
 #include "core/run/adds_up.h"
+#include "core/run/card_sizes.h"
 #include "core/run/paged.h"
 
 namespace plimsoll::advice {
@@ -175,7 +176,7 @@ std::optional<Blocked> Advisor::blocked(double usable) {
   const Changed& full = *checked(least);
   Blocked found{.least = full.price.sizes.needed, .choice = least};
   for (const hardware::Tier& tier : catalog_.tiers) {
-    if (found.smallest_tier == nullptr && found.least <= usable_for(run_, tier.usable_bytes))
+    if (found.smallest_tier == nullptr && found.least <= cards_of(run_, tier, catalog_).room)
       found.smallest_tier = &tier;
   }
   const std::map<std::string, double>& without = needed_without_locks();

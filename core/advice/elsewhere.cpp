@@ -9,6 +9,7 @@
 #include "core/recipe/stacks.h"
 #include "core/recipe/strategies.h"
 #include "core/recipe/tasks.h"
+#include "core/run/card_sizes.h"
 #include "core/run/several_cards.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
@@ -194,15 +195,6 @@ std::optional<WayOut> smaller_model(const run::Run& run, const run::Catalog& cat
 }
 
 }  // namespace
-
-bool suits(const run::Run& run, const hardware::Gpu& gpu) {
-  const recipe::Recipe& r = run.resolved.recipe;
-  const bool sixteen = r.training.bf16 || r.model_args.dtype == "bfloat16";
-  const bool flash = r.model_args.attn_implementation.rfind("flash_attention", 0) == 0;
-  const std::string_view vendor = run.gpu == nullptr ? "NVIDIA" : std::string_view(run.gpu->vendor);
-  return gpu.vendor == vendor && gpu.whole_card() && (gpu.bf16 || !sixteen) &&
-         (gpu.flash_attention_2 || !flash);
-}
 
 const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& catalog, double usable) {
   if (run.entry == nullptr || locked(run, "/model")) return nullptr;

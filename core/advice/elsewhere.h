@@ -38,10 +38,6 @@ struct WayOut {
 std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, const Basis& basis,
                               double usable);
 
-/// Whether a run may move to this card: emulated bfloat16 is no way out, and a card of another make is
-/// another installation.
-bool suits(const run::Run& run, const hardware::Gpu& gpu);
-
 /// The largest smaller model of the same family that the recipe as it is trains within `usable`, or null.
 const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& catalog, double usable);
 

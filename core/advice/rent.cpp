@@ -7,6 +7,7 @@
 #include "core/advice/refused.h"
 #include "core/advice/usual.h"
 #include "core/recipe/locks.h"
+#include "core/run/card_sizes.h"
 #include "core/run/paged.h"
 #include "core/run/several_cards.h"
 

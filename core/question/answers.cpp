@@ -12,6 +12,7 @@
 #include "core/question/open_ways.h"
 #include "core/question/peak_parts.h"
 #include "core/question/said_asked.h"
+#include "core/run/card_sizes.h"
 #include "core/run/limits.h"
 #include "core/run/machines.h"
 #include "core/run/notes.h"
@@ -74,10 +75,11 @@ std::string smallest_card(const run::Run& run, const memory::Sizes& sizes,
                           const std::vector<run::Unsaid>& other, const run::Catalog& catalog) {
   constexpr std::size_t most = 4;
   for (const hardware::Tier& tier : catalog.tiers) {
-    if (run::verdict_of(sizes, other, usable_for(run, tier.usable_bytes)) != memory::Verdict::fits) continue;
+    const run::CardsOfSize there = cards_of(run, tier, catalog);
+    if (run::verdict_of(sizes, other, there.room) != memory::Verdict::fits) continue;
     std::string names;
     std::size_t count = 0;
-    for (const std::string& id : tier.gpus) {
+    for (const std::string& id : there.gpus) {
       const hardware::Gpu* gpu = catalog.find_gpu(id);
       if (gpu == nullptr || gpu->segment == "laptop" || ++count > most) continue;
       // "A16 (4 GPUs on one board, 16GB each)", and "GB200" is a name.

@@ -12,6 +12,7 @@
 #include "core/report/limits.h"
 #include "core/report/refused.h"
 #include "core/report/rent.h"
+#include "core/run/card_sizes.h"
 #include "core/run/components.h"
 #include "core/run/paged.h"
 
@@ -168,7 +169,6 @@ void write_habits(Writer& out, const std::vector<advice::Habit>& habits) {
 }
 
 void write_target(Writer& out, Advisor& advisor, const memory::Sizes& now, double usable) {
-  out.field("usable", whole(usable));
   out.field("verdict", memory::word(memory::verdict(now, usable)));
   out.field("headroom", whole(memory::headroom(now, usable)));
   out.key("plans");
@@ -184,10 +184,12 @@ void write_tiers(Writer& out, Advisor& advisor, const run::Catalog& catalog) {
   const bool one_card = wants(run, "gpu_only") && hardware::judged(run.gpu) != nullptr;
   out.open_array();
   for (auto tier = catalog.tiers.rbegin(); tier != catalog.tiers.rend() && !one_card; ++tier) {
+    const run::CardsOfSize there = cards_of(run, *tier, catalog);
     out.open_object();
     out.field("gib", tier->gib);
-    out.field("gpus", tier->gpus);
-    write_target(out, advisor, sizes_on(run, *tier), usable_for(run, tier->usable_bytes));
+    out.field("gpus", there.gpus);
+    out.field("usable", whole(there.usable));
+    write_target(out, advisor, sizes_on(run, *tier), there.room);
     out.close_object();
   }
   out.close_array();
@@ -200,6 +202,7 @@ void write_gpu(Writer& out, Advisor& advisor, const memory::Sizes& now, const ru
   out.open_object();
   out.field("id", run.gpu->id);
   out.field("name", run.gpu->name);
+  out.field("usable", whole(usable));
   write_target(out, advisor, now, usable);
   out.key("ladder");
   write_ladder(out, advisor, usable);

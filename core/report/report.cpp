@@ -10,6 +10,7 @@
 #include "core/report/size_fields.h"
 #include "core/report/slow_parts.h"
 #include "core/report/time.h"
+#include "core/run/card_sizes.h"
 #include "core/run/instant_rows.h"
 #include "core/run/likely_length.h"
 #include "core/run/notes.h"
@@ -109,23 +110,24 @@ void write_allocator(Writer& out, const memory::SimulatedReserve& simulated) {
 void write_tiers(Writer& out, const run::Run& run, const run::Catalog& catalog,
                  const PlanWriter& write_plans) {
   // Plans for the largest size first: what is worked out there serves the smaller ones.
+  std::vector<run::CardsOfSize> cards;
+  for (const hardware::Tier& tier : catalog.tiers) cards.push_back(cards_of(run, tier, catalog));
   std::vector<std::string> plans(catalog.tiers.size());
   for (std::size_t i = catalog.tiers.size(); write_plans && i-- > 0;) {
     Writer list;
-    write_plans(list, usable_for(run, catalog.tiers[i].usable_bytes));
+    write_plans(list, cards[i].room);
     plans[i] = list.take();
   }
   out.open_array();
   for (std::size_t i = 0; i < catalog.tiers.size(); ++i) {
     const hardware::Tier& tier = catalog.tiers[i];
-    const double usable = usable_for(run, tier.usable_bytes);
     const Sizes s = sizes_on(run, tier);
     out.open_object();
     out.field("gib", tier.gib);
-    out.field("gpus", tier.gpus);
-    out.field("usable", whole(usable));
-    out.field("verdict", memory::word(memory::verdict(s, usable)));
-    out.field("headroom", whole(memory::headroom(s, usable)));
+    out.field("gpus", cards[i].gpus);
+    out.field("usable", whole(cards[i].usable));
+    out.field("verdict", memory::word(memory::verdict(s, cards[i].room)));
+    out.field("headroom", whole(memory::headroom(s, cards[i].room)));
     if (write_plans) {
       out.key("plans");
       out.text(plans[i]);
