@@ -120,7 +120,9 @@ Diagnosis diagnose(const Situation& situation) {
   r.text.folded_lines = own_words(r.text.folded_lines);
   r.prose = read_prose(without_log_lines(own_words(words.folded_lines)));
   r.cases = cases_in(r.text, r.prose);
-  const bool spoken = r.messages.empty() && !full && !situation.is_source && !situation.is_plan;
+  // "I set packing=True but it takes as much as before" is a run that was seen.
+  const bool planned = situation.is_plan && r.prose.says(Say::no_effect) == nullptr;
+  const bool spoken = r.messages.empty() && !full && !situation.is_source && !planned;
   if (spoken) r.messages = spoken_messages(r.text, r.prose, r.cases);
   if (!situation.upgrade.empty())
     r.cases.insert(r.cases.begin(), {find_case(situation.upgrade_case), situation.upgrade, 0, false, true});

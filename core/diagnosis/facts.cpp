@@ -47,6 +47,7 @@ void read_request(const Situation& s, Facts& f) {
   f.batch = number_at(v, "/training/per_device_train_batch_size");
   f.length = number_at(v, "/training/max_length");
   f.rank = number_at(v, "/peft/r");
+  f.vllm_share = number_at(v, "/rl/vllm_gpu_memory_utilization");
   f.checkpointing = flag_at(v, "/training/gradient_checkpointing");
   f.packing = flag_at(v, "/training/packing");
   f.dora = flag_at(v, "/peft/use_dora").value_or(false);
@@ -65,6 +66,7 @@ void read_request(const Situation& s, Facts& f) {
 
 // What the text says of the run, as a request.
 void read_said(const recipe::Values& said, Facts& f) {
+  if (!f.vllm_share) f.vllm_share = number_at(said, "/rl/vllm_gpu_memory_utilization");
   if (const auto adapters = flag_at(said, "/peft")) {
     if (*adapters || f.method != Method::adapters) f.method = *adapters ? Method::adapters : Method::full;
     f.method_assumed = false;

@@ -74,6 +74,7 @@ struct Facts {
   bool fits_in_16bit = false;  ///< nothing is trained, and the weights in 16 bits leave a third of the card
   std::optional<bool> checkpointing, packing;
   std::optional<double> gpus, batch, length, rank;
+  std::optional<double> vllm_share;  ///< of the card that a colocated vLLM may take
   double capacity = 0;   ///< of the line, the table or the named card; 0: unknown
   double nominal = 0;    ///< of the card by name; 0: unknown
   double weights16 = 0;  ///< parameters in 16 bits

@@ -28,7 +28,16 @@ bool is_square_of_heads(std::string_view quote) {
   return dimensions.size() == 4 && dimensions[2] == dimensions[3] && dimensions[3] >= 64;
 }
 
-void read_sender(const Message& message, Signs& out) {
+// The share against the weights, which is all that a start of vLLM hangs on before the keys and values.
+std::string with_share(std::string_view what, const Facts& f) {
+  std::string said(what);
+  if (!f.vllm_share || f.capacity == 0 || f.weights16 == 0) return said;
+  const double share = *f.vllm_share * f.capacity;
+  return said + " Here the share is " + size_text(share) + " and the weights take " + size_text(f.weights16) +
+         " in 16 bits" + (share < f.weights16 ? ", which is more." : ".");
+}
+
+void read_sender(const Message& message, const Facts& facts, Signs& out) {
   struct Sender {
     const Family* family;
     Sign sign;
@@ -59,7 +68,9 @@ void read_sender(const Message& message, Signs& out) {
   add(out, message.family->kind == MessageKind::spoken, Sign::says_in_words,
       std::string(message.family->what));
   for (const Sender& sender : senders) {
-    add(out, message.family == sender.family, sender.sign, std::string(message.family->what));
+    const std::string_view what = message.family->what;
+    add(out, message.family == sender.family, sender.sign,
+        sender.sign == Sign::says_vllm ? with_share(what, facts) : std::string(what));
   }
 }
 
@@ -146,7 +157,7 @@ bool holds_of_weights(Evidence& e, const Facts& f) {
 
 std::vector<Evidence> collect(const TextReading& reading, const Situation& situation) {
   Signs out;
-  if (reading.message() != nullptr) read_sender(*reading.message(), out);
+  if (reading.message() != nullptr) read_sender(*reading.message(), reading.facts, out);
   read_figures(reading, situation, out);
   read_table(reading, out);
   read_phase(reading, out);

@@ -95,8 +95,12 @@ void read_arithmetic(const TextReading& r, Signs& out) {
             size_text(f.capacity) + ": the copies alone are not too much.");
   }
   read_full_driver(r, out);
+  const std::string in_fp32 =
+      f.weights16 > 0 && f.capacity > 0
+          ? ", which takes " + size_text(2 * f.weights16) + " of " + size_text(f.capacity)
+          : "";
   add(out, f.untyped, Sign::untyped,
-      "The script loads the model without a type: fp32 before Transformers 5.");
+      "The script loads the model without a type: fp32 before Transformers 5" + in_fp32 + ".");
   add(out, f.fits_in_16bit, Sign::fits_in_16bit,
       "The weights take " + size_text(f.weights16) + " in 16 bits, which fits; in fp32 they take " +
           size_text(2 * f.weights16) + ", and nothing is trained.");

@@ -89,12 +89,27 @@ bool states_a_number(CountedText line) {
   return false;
 }
 
+// "model = AutoModelForCausalLM.from_pretrained(": what a script does before it fails, and what it does behind that.
+bool assigns_a_call(CountedText line) {
+  const auto past = [&](std::size_t at, std::string_view others) {
+    while (at < line.size() && (is_word(line[at]) || others.find(line[at]) != std::string_view::npos)) ++at;
+    return at;
+  };
+  const std::size_t name = past(0, "");
+  const bool assigns = name > 0 && line.substr(std::min(name, line.size()), 3).all() == " = ";
+  if (!assigns) return false;
+  const std::size_t called = past(name + 3, ".");
+  return called > name + 3 && called < line.size() && line[called] == '(';
+}
+
 // Where a text holds a traceback or a script, only the traceback says where it died. Settings below a message are
 // what the person runs.
 class Places {
  public:
-  explicit Places(CountedText folded) {
+  // `folded` without its settings, `written` with them.
+  Places(CountedText folded, CountedText written) {
     bool named = false, died = false;
+    std::size_t calls = 0;
     for (std::size_t at = 0; at < folded.size();) {
       const std::size_t end = std::min(folded.find('\n', at), folded.size());
       const CountedText line = folded.substr(at, end - at);
@@ -108,7 +123,8 @@ class Places {
       count_ += names ? 1 : 0;
       lines_.push_back({at, blanks + 1, count_, quoted, !quoted && died && states_a_number(line)});
       died = died || dies;
-      script_ = script_ || line.starts_with("import ") || line.starts_with("from ");
+      calls += !quoted && assigns_a_call(written.substr(at, end - at)) ? 1 : 0;
+      script_ = script_ || line.starts_with("import ") || line.starts_with("from ") || calls > 1;
       named = names;
       at = end + 1;
     }
@@ -184,7 +200,7 @@ Frames read_frames(const Text& text, Work* work) {
   uint8_t best = 0;
   bool best_is_code = false;
   const CountedText folded = CountedText(text.folded_lines, work).substr(from);
-  const Places places(folded);
+  const Places places(folded, CountedText(text.lines, work).substr(from));
   for (const Place& found : find_words(folded, words, 1000)) {
     const FrameWords& frame = frames[found.word];
     const bool code = frame.words.find(' ') == std::string_view::npos;

@@ -43,18 +43,22 @@ std::string too_much_weight(const TextReading& r) {
                                             : no_room_for_weights(r, 2, "One copy of the weights in 16 bits");
 }
 
+constexpr const char* one_card = "There is one card, so nothing is copied onto several.";
+
 constexpr const char* one_process =
     "One process puts each layer on one card (device_map): nobody holds it twice.";
 
 constexpr const char* parts_of_it = "Tensor and pipeline parallelism give each card a part of the model.";
 
 std::string loaded_whole(const TextReading& r) {
+  if (r.facts.gpus && *r.facts.gpus == 1) return one_card;
+  if (!r.facts.gpus && r.facts.strategy.empty()) return "Nothing says that several cards share the model.";
   if (r.facts.model_parallel) return parts_of_it;
   return r.facts.layered ? one_process : in_a_step(r) ? "Loading was over." : "";
 }
 
 std::string whole_copy(const TextReading& r) {
-  if (r.facts.gpus && *r.facts.gpus == 1) return "There is one card, so nothing is copied onto several.";
+  if (r.facts.gpus && *r.facts.gpus == 1) return one_card;
   if (r.facts.layered) return one_process;
   if (r.facts.model_parallel) return parts_of_it;
   return r.facts.quantization.empty() ? no_room_for_weights(r, 2, "A whole copy of the weights in 16 bits")

@@ -317,7 +317,8 @@ void read_strategy(const SaidWords& words, SaidRequest& out) {
       found.push_back(strategy);
   };
   for (const std::string stage : {"1", "2", "3"}) {
-    for (const std::string& name : {"zero" + stage, "zero " + stage, "stage" + stage, "stage " + stage})
+    for (const std::string& name :
+         {"zero" + stage, "zero " + stage, "stage" + stage, "stage " + stage, "z" + stage})
       say(name, "zero" + stage);
   }
   say("fsdp", "fsdp");

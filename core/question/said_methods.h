@@ -36,5 +36,8 @@ void read_precision(const SaidWords& words, SaidRequest& out);
 void read_optimizer(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out);
 /// After the strategy, which decides what is moved to the host.
 void read_offload(const SaidWords& words, SaidRequest& out);
+/// "packing=False": fields of the contract by their names, each with a value that it takes. They outweigh what other
+/// words say; a field with two values is left to those.
+void read_settings(std::string_view text, SaidRequest& out);
 
 }  // namespace plimsoll::question

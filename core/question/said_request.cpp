@@ -234,12 +234,13 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
     miss("/vision/image_size", "the size of its images in pixels");
 }
 
-// "r=256" may stand in a line that says a run; "model = load(...)" is code.
+// "r=256" and "packing=True" may stand in a line that says a run; "model = load(...)" and "model=load(...)" are code.
 bool assigns(std::string_view text) {
   for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
-    const bool number =
-        at > 0 && ascii::is_word(text[at - 1]) && at + 1 < text.size() && ascii::is_digit(text[at + 1]);
-    if (!number) return true;
+    std::size_t end = at + 1;
+    while (end < text.size() && ascii::is_word(text[end])) ++end;
+    const bool calls = end < text.size() && (text[end] == '(' || text[end] == '[');
+    if (at == 0 || !ascii::is_word(text[at - 1]) || end == at + 1 || calls) return true;
   }
   return false;
 }
@@ -337,6 +338,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_text_only(words, out);
   read_numbers(words, out);
   read_in_use(words, out);
+  read_settings(std::string_view(text.lines).substr(0, longest_said), out);
   read_asked(words, out);
   read_log(words, catalog, out);
   name_the_unknown(catalog, out);

@@ -1,0 +1,60 @@
+// Settings in a sentence, as a library writes them.
+#include <gtest/gtest.h>
+
+#include "core/question/said_request.h"
+#include "core/report/diagnose.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::question {
+namespace {
+
+std::string setting_in(std::string_view text, const char* pointer) {
+  const SaidRequest request = said_request(diagnosis::clean(text), diagnosis::catalog());
+  const auto found = request.values.find(pointer);
+  return found == request.values.end() ? "" : json::write(found->second);
+}
+std::string answer_to(std::string_view text) {
+  return report::diagnosis_text(text, "", "", diagnosis::catalog());
+}
+
+TEST(SaidSettings, AreReadByTheirNames) {
+  constexpr std::string_view text =
+      "GRPO of Qwen2.5-7B on an A100 80GB, vllm_gpu_memory_utilization=0.3, optim='paged_adamw_8bit', packing: "
+      "False, \"use_liger_kernel\": true";
+  EXPECT_EQ(setting_in(text, "/rl/vllm_gpu_memory_utilization"), "0.3");
+  EXPECT_EQ(setting_in(text, "/training/optim"), "\"paged_adamw_8bit\"");
+  EXPECT_EQ(setting_in(text, "/training/packing"), "false");
+  EXPECT_EQ(setting_in(text, "/training/use_liger_kernel"), "true");
+}
+
+TEST(SaidSettings, WhatIsPassedOnCalledOrHasTwoValuesIsNone) {
+  EXPECT_EQ(setting_in("SFTConfig(packing=packing, optim=pick(it))", "/training/optim"), "");
+  EXPECT_EQ(setting_in("eval_accumulation_steps=1, then eval_accumulation_steps=4",
+                       "/training/eval_accumulation_steps"),
+            "");
+  EXPECT_EQ(setting_in("if prediction_loss_only == True", "/training/prediction_loss_only"), "");
+}
+
+TEST(SaidSettings, AFlagThatIsOffOutweighsItsName) {
+  EXPECT_EQ(
+      setting_in("LoRA of Qwen2.5-7B, gradient_checkpointing=False", "/training/gradient_checkpointing"),
+      "false");
+}
+
+TEST(SaidSettings, ALineWithThemIsARunToCome) {
+  const std::string told =
+      answer_to("Qwen2.5-7B LoRA on A100 80GB, lora_r=64, optim=paged_adamw_8bit, max_length=2048");
+  EXPECT_NE(told.find("\"ok\":true"), std::string::npos) << told;
+  EXPECT_NE(told.find("it fits"), std::string::npos) << told;
+}
+
+TEST(SaidSettings, AFileOfDeepSpeedSaysItsStage) {
+  EXPECT_EQ(setting_in("Qwen2.5-14B full sft on 4x L40S with ds_z3_config.json", "/parallel/strategy"),
+            "\"zero3\"");
+  EXPECT_EQ(
+      setting_in("Qwen2.5-14B full sft on 4x L40S with ds_z2_offload_config.json", "/parallel/strategy"),
+      "\"zero2\"");
+}
+
+}  // namespace
+}  // namespace plimsoll::question
