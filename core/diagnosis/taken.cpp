@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/diagnosis/signs.h"
 #include "core/memory/step/replay.h"
@@ -15,6 +16,9 @@ constexpr const char* batch_at = "/training/per_device_train_batch_size";
 constexpr const char* length_at = "/training/max_length";
 constexpr const char* type_at = "/model_args/dtype";
 constexpr const char* checkpointing_at = "/training/gradient_checkpointing";
+constexpr const char* evaluation_at = "/training/eval_strategy";
+constexpr const char* metrics_at = "/training/compute_metrics";
+constexpr const char* eval_samples_at = "/data/eval_samples";
 
 double peak_of(const Situation& s, const recipe::Recipe& recipe) {
   return memory::replay(*s.network, recipe, *s.machine).at_peak().live.total();
@@ -55,6 +59,7 @@ double tokens_by_size(const TextReading& r) {
   return first.exact && first.chosen && first.model.empty() && first.tensor == "logits" ? first.tokens : 0;
 }
 
+constexpr const char* least_batch = "not said; one sample is the least";
 constexpr const char* by_size = "the size that failed is of so many tokens";
 
 constexpr uint64_t step_of_length = 256, most_steps = 64;
@@ -92,6 +97,24 @@ void take_batch(const Situation& s, const TextReading& r, const recipe::Recipe& 
       s, recipe, room_of(r), std::max<uint64_t>(1, recipe.training.per_device_train_batch_size),
       [](recipe::Recipe& one, uint64_t samples) { one.training.per_device_train_batch_size = samples; });
   if (count > 0) out.push_back({batch_at, count, "not said; the smallest that is too much for the card"});
+}
+
+// Its steps ran: what is too much is the batch of evaluation, or all the logits that are kept for metrics.
+void take_evaluation(const Situation& s, const TextReading& r, recipe::Recipe recipe,
+                     std::vector<Taken>& out) {
+  if (s.values.count(evaluation_at) == 0) out.push_back({evaluation_at, "steps", "it failed in evaluation"});
+  recipe.training.eval_strategy = "steps";
+  if (!r.frames.shows("collects")) return;
+  if (s.values.count(metrics_at) == 0)
+    out.push_back({metrics_at, true, "the logits of all batches were being joined"});
+  recipe.training.compute_metrics = true;
+  if (s.values.count(eval_samples_at) != 0) return;
+  constexpr uint64_t unit = 8;
+  const uint64_t units =
+      least_that_fails(s, recipe, room_of(r), most_steps,
+                       [](recipe::Recipe& one, uint64_t count) { one.data.eval_samples = count * unit; });
+  if (units > 0)
+    out.push_back({eval_samples_at, units * unit, "not said; the fewest that are too much for the card"});
 }
 
 bool is_weight(const Match& one) {
@@ -142,10 +165,19 @@ std::vector<Taken> taken_of(const Situation& s, const TextReading& r) {
   const bool host = r.message() == nullptr || r.message()->family->kind == MessageKind::host;
   if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || host || room_of(r) <= 0)
     return out;
+  if (r.phase == FailurePhase::eval) {
+    if (s.values.count(batch_at) == 0) out.push_back({batch_at, uint64_t{1}, least_batch});
+    if (s.values.count(batch_at) == 0) recipe.training.per_device_train_batch_size = 1;
+    take_evaluation(s, r, std::move(recipe), out);
+    return out;
+  }
+  // No step is made there, so that it says nothing of one.
+  if (r.phase == FailurePhase::save || r.phase == FailurePhase::merge || r.phase == FailurePhase::load)
+    return out;
   const bool batch = s.values.count(batch_at) == 0, length = s.values.count(length_at) == 0;
   if (batch && length) {
     recipe.training.per_device_train_batch_size = 1;
-    out.push_back({batch_at, uint64_t{1}, "not said; one sample is the least"});
+    out.push_back({batch_at, uint64_t{1}, least_batch});
   }
   if (length) take_length(s, r, recipe, out);
   if (batch && !length) take_batch(s, r, recipe, out);

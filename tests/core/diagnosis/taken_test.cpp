@@ -110,5 +110,29 @@ TEST(DiagnosisTaken, NothingOnTheCardHelpsTheMachinesRam) {
   EXPECT_TRUE(is_helped_on_the_card(explained(of_a_state).reading));
 }
 
+// Its steps ran, so that no length is taken that is too much for one.
+TEST(DiagnosisTaken, AnEvaluationThatJoinsAllLogitsIsOneForMetrics) {
+  const Told told(
+      "LoRA of Mistral-7B-Instruct-v0.3 on an A100 40GB\n  File \"transformers/trainer_pt_utils.py\", line 102, in "
+      "torch_pad_and_concatenate\n    return torch.cat((tensor1, tensor2), dim=0)\ntorch.OutOfMemoryError: CUDA "
+      "out of memory. Tried to allocate 7.81 GiB. GPU 0 has a total capacity of 39.39 GiB of which 5.12 GiB is free. "
+      "Of the allocated memory 32.71 GiB is allocated by PyTorch, and 1.02 GiB is reserved by PyTorch but "
+      "unallocated.");
+  EXPECT_EQ(told.at("/training/eval_strategy"), "steps");
+  EXPECT_EQ(told.at("/training/compute_metrics"), true);
+  EXPECT_GT(told.at("/data/eval_samples"), 8);
+  EXPECT_EQ(told.at(length), nullptr);
+}
+
+TEST(DiagnosisTaken, ASaveSaysNothingOfTheLength) {
+  const Told told(
+      "LoRA of Llama 3 8B on an A100 40GB\n  File \"peft/peft_model.py\", line 313, in save_pretrained\n    "
+      "output_state_dict = get_peft_model_state_dict(\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
+      "1002.00 MiB. GPU 0 has a total capacity of 39.39 GiB of which 0.50 GiB is free. Of the allocated memory 38.00 "
+      "GiB is allocated by PyTorch, and 0.10 GiB is reserved by PyTorch but unallocated.");
+  EXPECT_EQ(told.d.reading.phase, FailurePhase::save);
+  EXPECT_EQ(told.at(length), nullptr);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
