@@ -146,7 +146,6 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
     if (!run) return std::nullopt;
   }
   const memory::Sizes sizes = sizes_at_peak(*run);
-  way.needed = sizes.needed;
   way.device = sizes.device;
   if (said.asks_price && run->gpu != nullptr) way.usd_per_hour = price_of_chosen(*run, catalog);
   if (said.asks_time || said.asks_price) way.hours = hours_of(*run);
@@ -165,6 +164,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)
                : !run->gpu->replayed() ? 0
                                        : usable_for(*run, run->gpu->usable_bytes);
+  way.needed = way.usable > 0 ? way.usable - memory::headroom(sizes, way.usable) : sizes.needed;
   for (const model::Note& note : run::notes_of({run->network, r, run->replay}, run->gpu)) {
     if (note.code == "experts_not_quantised" || note.code == "nvme_as_host_memory")
       way.note = " " + note.message;

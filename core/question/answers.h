@@ -19,7 +19,7 @@ namespace plimsoll::question {
 struct Way {
   std::string name;  ///< "LoRA on 2 x RTX 3090, a whole copy on each card"
   json::Json request;
-  double needed = 0;         ///< bytes on the fullest card
+  double needed = 0;         ///< bytes on the fullest card, as a report of it says
   double device = 0;         ///< what nvidia-smi shows, with what PyTorch caches
   double hours = 0;          ///< of the whole run, where time or price is asked; 0: not known
   double usd_per_hour = 0;   ///< the lowest that is known, where a price is asked; 0: none
