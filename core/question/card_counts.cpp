@@ -28,7 +28,8 @@ Shared shared_by(const SaidRequest& said, const Way& way, uint64_t count, const 
   if (!run || run->gpu == nullptr) return {};
   const memory::Sizes sizes = sizes_at_peak(*run);
   const double usable = usable_for(*run, run->gpu->usable_bytes);
-  return {usable - memory::headroom(sizes, usable), run::verdict_of(sizes, run::unsaid(*run, catalog), usable)};
+  return {usable - memory::headroom(sizes, usable),
+          run::verdict_of(sizes, run::unsaid(*run, catalog), usable)};
 }
 
 }  // namespace
