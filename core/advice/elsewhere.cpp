@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
 #include "core/recipe/strategies.h"
@@ -233,7 +234,7 @@ std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& cata
   given.values["/stack"] = "unsloth";
   json::Errors errors;
   const std::optional<run::Run> there = run::read_run(std::move(given), catalog, errors);
-  if (!there || there->resolved.recipe.model_args.implementation != "unsloth") return std::nullopt;
+  if (!there || !recipe::implementation_of(there->resolved.recipe).patched) return std::nullopt;
   const memory::Sizes sizes = sizes_at_peak(*there);
   if (memory::verdict(sizes, usable) != memory::Verdict::fits) return std::nullopt;
   WayOut way{.id = "with_unsloth", .title = "The same run with Unsloth"};

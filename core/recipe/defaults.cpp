@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/model/model_types.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/optimizers.h"
 #include "core/recipe/quantization_formats.h"
 #include "core/recipe/sdpa_support.h"
@@ -73,7 +74,7 @@ Default default_dtype(const DefaultContext& c) {
 Default default_attention(const DefaultContext& c) {
   const Default sdpa = {"sdpa",
                         "Transformers uses PyTorch's scaled_dot_product_attention unless told otherwise"};
-  if (text(c.values, "/model_args/implementation") != "transformers") return sdpa;
+  if (!find_implementation(text(c.values, "/model_args/implementation")).transformers) return sdpa;
   if (!at_least(c, "transformers", "4.36"))
     return {"eager", "Transformers before 4.36 has only eager attention"};
   if (!at_least(c, "torch", "2.1.1"))

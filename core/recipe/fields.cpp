@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/recipe/defaults.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
 #include "core/recipe/quantization_formats.h"
@@ -127,7 +128,7 @@ constexpr Field table[] = {
     {.pointer = "/model_args/dtype", .type = FieldType::word, .words = "float32, bfloat16, float16, auto",
      .set = [](Recipe& r, const Json& v) { put(r.model_args.dtype, v); }, .rule = default_dtype,
      .what = "Type of the weights after from_pretrained; auto is the one that the checkpoint was published in."},
-    {.pointer = "/model_args/implementation", .type = FieldType::word, .words = "transformers, litgpt, torchtune, unsloth",
+    {.pointer = "/model_args/implementation", .type = FieldType::word,
      .set = [](Recipe& r, const Json& v) { put(r.model_args.implementation, v); }, .value = "transformers",
      .what = "Whose model code runs: what is fused, and which local variables live how long."},
     {.pointer = "/model_args/attn_implementation", .type = FieldType::word, .words = "sdpa, eager, flash_attention_2, flash_attention_3, flex_attention, xformers",
@@ -653,6 +654,7 @@ std::string kernel_ids() { return joined_ids(loss_kernels()); }
 constexpr Listed listed_fields[] = {
     {"/task", [] { return joined_ids(tasks()); }},
     {"/parallel/strategy", [] { return joined_ids(strategies()); }},
+    {"/model_args/implementation", [] { return joined_ids(implementations()); }},
     {"/quantization/quant_method", [] { return joined_ids(quantization_formats()); }},
     {"/training/optim", [] { return joined_ids(optimizers()); }},
     {"/training/loss_kernel", kernel_ids},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/json/words.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/optimizers.h"
 #include "core/recipe/pattern.h"
 #include "core/recipe/sdpa_support.h"
@@ -63,7 +64,7 @@ bool adapts_head(R r) {
 bool flash2(R r) { return r.model_args.attn_implementation == "flash_attention_2"; }
 bool flash3(R r) { return r.model_args.attn_implementation == "flash_attention_3"; }
 bool flash(R r) { return flash2(r) || flash3(r); }
-bool own_classes(R r) { return r.model_args.implementation == "transformers"; }
+bool own_classes(R r) { return implementation_of(r).transformers; }
 bool sixteen_bit(R r) { return r.autocast() || r.model_args.dtype != "float32"; }
 bool older_than(A a, double capability) {
   return a.compute_capability > 0 && a.compute_capability < capability;
@@ -80,15 +81,9 @@ bool class_without_flash(R r, A a) {
   return own_classes(r) && !supports_flash_attention(a.model_type, r.versions.transformers);
 }
 
-// Lightning-AI/litgpt litgpt/config.py at 0.5.13; meta-pytorch/torchtune torchtune/models on main.
-constexpr std::string_view litgpt_models =
-    "falcon gemma gemma2 gemma3 gemma3_text gpt_neox llama mistral mixtral olmo olmo2 phi phi3 qwen2 qwen3 "
-    "qwen3_moe stablelm stablelm_epoch";
-constexpr std::string_view torchtune_models =
-    "gemma gemma2 llama llama4 llama4_text mistral mllama mllama_text_model phi3 qwen2 qwen3 qwen3_moe";
-bool other_model(R r, A a, std::string_view implementation, std::string_view models) {
-  return r.model_args.implementation == implementation && !a.model_type.empty() &&
-         !is_listed(a.model_type, models);
+bool lacks_model(R r, A a, std::string_view implementation) {
+  const Implementation& code = implementation_of(r);
+  return code.id == implementation && !has_model(code, a.model_type);
 }
 
 // The module that PEFT takes for one of Mamba's: named, matched, or one of all linears. Empty: none.
@@ -133,12 +128,12 @@ constexpr Refusal refusal_rows[] = {
      .instead = "PyTorch 2.7 for CUDA 12.8 is the first with kernels for Blackwell.",
      .source = "pytorch/pytorch .ci/manywheel/build_cuda.sh TORCH_CUDA_ARCH_LIST"},
     {.id = "litgpt_without_model", .library = "LitGPT", .stacks = "",
-     .applies = [](R r, A a) { return other_model(r, a, "litgpt", litgpt_models); },
+     .applies = [](R r, A a) { return lacks_model(r, a, "litgpt"); },
      .error = "… is not a supported config name",
      .instead = "Another stack: LitGPT has no code for models of this kind.",
      .source = "Lightning-AI/litgpt 0.5.13 litgpt/config.py Config.from_name"},
     {.id = "torchtune_without_model", .library = "torchtune", .stacks = "",
-     .applies = [](R r, A a) { return other_model(r, a, "torchtune", torchtune_models); },
+     .applies = [](R r, A a) { return lacks_model(r, a, "torchtune"); },
      .error = "Error loading 'torchtune.models.…'",
      .instead = "Another stack: torchtune has no code for models of this kind.",
      .source = "meta-pytorch/torchtune torchtune/models, torchtune/config/_utils.py _get_component_from_path"},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/model/model_types.h"
+#include "core/recipe/implementations.h"
 
 namespace plimsoll::run {
 
@@ -115,7 +116,7 @@ Span allocated_span(const std::vector<Nearest>& nearest, bool sharded) {
 }
 
 bool runs_in_fp32_in_unsloth(const recipe::Recipe& recipe, const model::Architecture& network) {
-  return recipe.training.fp16 && recipe.model_args.implementation == "unsloth" &&
+  return recipe.training.fp16 && recipe::implementation_of(recipe).forces_fp32 &&
          model::model_type(network.model_type).fp32_in_unsloth;
 }
 

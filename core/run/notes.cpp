@@ -5,6 +5,7 @@
 #include "core/json/rounding.h"
 #include "core/memory/layers/image_tiles.h"
 #include "core/memory/layers/images.h"
+#include "core/recipe/implementations.h"
 #include "core/run/components.h"
 #include "core/run/growth_notes.h"
 #include "core/run/note_rows.h"
@@ -111,7 +112,7 @@ constexpr NoteRow run_notes[] = {
      .applies =
          [](R f, G) {
            return f.recipe.quantization.load_in_8bit && f.recipe.training.gradient_checkpointing &&
-                  !f.recipe.training.use_reentrant && f.recipe.model_args.implementation == "transformers";
+                  !f.recipe.training.use_reentrant && recipe::implementation_of(f.recipe).transformers;
          },
      .message = [](R, G) -> std::string {
        return "bitsandbytes' 8-bit product keeps what it reads out of reach of non-reentrant checkpoints, so that every "

@@ -59,9 +59,16 @@ const asks_model_type = [
   new RegExp(String.raw`\bmodel_type"?[\])]?${word}"`),
   /\.model_type\.(?:rfind|find|compare|starts_with)\("/,
 ];
+const asks_implementation = [
+  new RegExp(String.raw`\bmodel_args(?:\.|/)implementation"?[\])]*(?:->second)?${word}"`),
+];
 for (const path of sources) {
-  if (/^core\/(exchange|model)\//.test(path)) continue;
-  const asks = path === "core/recipe/refusals.cpp" ? asks_stack : [...asks_stack, ...asks_model_type];
+  const reads_both = /^core\/(exchange|model)\//.test(path);
+  const asks = [
+    ...asks_implementation,
+    ...(reads_both ? [] : asks_stack),
+    ...(reads_both || path === "core/recipe/refusals.cpp" ? [] : asks_model_type),
+  ];
   readFileSync(path, "utf8")
     .split("\n")
     .forEach((line, i) => {
@@ -70,9 +77,20 @@ for (const path of sources) {
     });
   passed += 1;
 }
-for (const line of ['values.at("/stack") == "trl"', 'stack->second == json::Json("unsloth")', "r.stack == sft_trainer"]) {
+for (const line of [
+  'values.at("/stack") == "trl"',
+  'stack->second == json::Json("unsloth")',
+  "r.stack == sft_trainer",
+]) {
   passed += 1;
   if (!asks_stack.some((one) => one.test(line))) failures.push(`nobody notices ${line}`);
+}
+for (const line of [
+  'r.model_args.implementation != "litgpt"',
+  'at("/model_args/implementation") == "unsloth"',
+]) {
+  passed += 1;
+  if (!asks_implementation.some((one) => one.test(line))) failures.push(`nobody notices ${line}`);
 }
 const longest = { file: 400, function: 60, parameters: 6 };
 // What may be longer, and why. A row that no longer is must go.

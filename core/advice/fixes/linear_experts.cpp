@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/implementations.h"
 
 namespace plimsoll::advice {
 
@@ -9,7 +10,7 @@ namespace {
 // Experts that Transformers 5 holds as one parameter, and that were linears before.
 bool were_linears(const FixContext& s) {
   if (!recipe::version_at_least(s.recipe.versions.transformers, "5")) return false;
-  if (s.recipe.model_args.implementation != "transformers") return false;
+  if (!recipe::implementation_of(s.recipe).transformers) return false;
   const std::vector<model::LayerGroup>& groups = s.network.stacks.front().groups;
   return std::any_of(groups.begin(), groups.end(), [](const model::LayerGroup& group) {
     return std::any_of(group.linears.begin(), group.linears.end(), [](const model::Linear& linear) {

@@ -115,7 +115,7 @@ Outcome compiled(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 }
 
 Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  if (p.compiled && p.layer.implementation == Implementation::transformers) return compiled(tape, p, hidden);
+  if (p.compiled && p.layer.implementation->transformers) return compiled(tape, p, hidden);
   Logits made = logits_for_loss(tape, p, hidden);
   Tensor loss = cross_entropy(tape, p.layer.mode, made.shifted);
   return {std::move(loss), std::move(made.logits)};

@@ -56,7 +56,7 @@ Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, con
   }
   if (p.liger_norm) return fused_rms_norm(tape, x, width, trained);
   if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, trained);
-  const bool fp32_product = norm.fp32_weight_product || p.implementation == Implementation::litgpt;
+  const bool fp32_product = norm.fp32_weight_product || p.implementation->norm_product_in_fp32;
   return rms_norm(tape, x, width, size, trained, fp32_product);
 }
 
@@ -106,8 +106,7 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
     return {std::move(q), std::move(k), std::move(v), std::move(gate), Tensor()};
   }
   const auto head = static_cast<double>(g.head_dim);
-  if (p.has(Role::gate_up) && (p.implementation == Implementation::torchtune ||
-                               p.implementation == Implementation::unsloth)) {  // never fused
+  if (p.has(Role::gate_up) && p.implementation->separate_projections) {  // never fused
     const LinearSpec& all = p.at(Role::qkv);
     const double queries = static_cast<double>(g.heads) * head, keys = static_cast<double>(g.kv_heads) * head;
     Tensor q = linear(tape, p.mode, h, part_of(all, queries, all.on_q));
@@ -164,7 +163,7 @@ void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
     return;
   }
   // torchtune, too, rotates in fp32 and casts back.
-  const bool wide = p.implementation == Implementation::torchtune || p.group->rotary_in_fp32;
+  const bool wide = p.implementation->rotary_in_fp32 || p.group->rotary_in_fp32;
   const int table = wide ? 4 : h.size();
   Tensor q = cast(tape, rotate(tape, heads.q, table), wide ? heads.q.size() : table);
   Tensor k = cast(tape, rotate(tape, heads.k, table), wide ? heads.k.size() : table);
@@ -252,7 +251,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h, int st
   if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
   if (is_delta_net(p)) return delta_net(tape, p, h);
   const bool latent = p.group->attention == model::AttentionKind::latent;
-  if (p.implementation == Implementation::litgpt && !latent) {
+  if (p.implementation->attends_in_one_place && !latent) {
     Tensor out = litgpt_attention(tape, p, shape_of(p), h);
     Tensor projected = run_linear(tape, p, Role::o, out);
     return p.adaption > 0 ? adaption_prompt(tape, p, h, std::move(projected)) : projected;
@@ -274,7 +273,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h, int st
   // this returns.
   const bool sliced = p.attention.kernel == AttentionKernel::eager && p.has(Role::qkv) &&
                       !p.group->copied_heads && p.group->rotary_share > 0 && p.batch > 1 &&
-                      p.implementation == Implementation::transformers &&
+                      p.implementation->transformers &&
                       p.group->attention != model::AttentionKind::bidirectional;
   Tensor named = heads.v;
   if (sliced) heads.v = copy(tape, heads.v);
@@ -347,13 +346,6 @@ Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
   Tensor out = tape.make(elements, states.size(), Component::transient, true);
   tape.record_unread(out, {states}, {pass(0)});
   return out;
-}
-
-Implementation implementation_of(const std::string& implementation) {
-  if (implementation == "litgpt") return Implementation::litgpt;
-  if (implementation == "torchtune") return Implementation::torchtune;
-  if (implementation == "unsloth") return Implementation::unsloth;
-  return Implementation::transformers;
 }
 
 namespace {

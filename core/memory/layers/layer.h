@@ -15,13 +15,9 @@
 #include "core/memory/layers/attention.h"
 #include "core/memory/layers/linear.h"
 #include "core/model/architecture.h"
+#include "core/recipe/implementations.h"
 
 namespace plimsoll::memory {
-
-/// Whose forward() runs. The operations are the same; who keeps which local variable, and what is fused, is
-/// not.
-enum class Implementation { transformers, litgpt, torchtune, unsloth };
-Implementation implementation_of(const std::string& implementation);
 
 constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
 /// By role; out == 0: the layer has none.
@@ -38,7 +34,8 @@ struct Linears : std::array<LinearSpec, role_count> {
 struct LayerProgram {
   const model::LayerGroup* group = nullptr;
   Linears linears{};
-  Implementation implementation = Implementation::transformers;
+  /// Whose forward() runs: the operations are the same; who keeps which local variable, and what is fused, is not.
+  const recipe::Implementation* implementation = &recipe::find_implementation("transformers");
   bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
   Mode mode;
   AttentionChoice attention, cross_attention;

@@ -16,9 +16,7 @@ using model::Role;
 // LitGPT and torchtune call one kernel for every GELU.
 Activation activation_of(const LayerProgram& p) {
   const Activation kind = p.group->activation;
-  return p.implementation != Implementation::transformers && kind == Activation::gelu_new
-             ? Activation::gelu_tanh
-             : kind;
+  return p.implementation->one_gelu && kind == Activation::gelu_new ? Activation::gelu_tanh : kind;
 }
 
 // LigerSiLUMulFunction keeps both, and computes silu again in its backward.
@@ -34,8 +32,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
   Tensor sliced;  // Liger's modules still name slices of it when they return (LigerPhi3SwiGLUMLP.forward)
   if (gate_role == Role::gate && activation_of(p) == Activation::clamped_glu) {
     product = clamped_glu(tape, run_linear(tape, p, Role::gate_up, x));
-  } else if (p.has(Role::gate_up) && gate_role == Role::gate &&
-             p.implementation != Implementation::transformers) {
+  } else if (p.has(Role::gate_up) && gate_role == Role::gate && p.implementation->separate_projections) {
     const LinearSpec& both = p.at(Role::gate_up);  // these never fuse gate and up
     const LinearSpec half = part_of(both, both.out / 2, true);
     Tensor gate = linear(tape, p.mode, x, half);

@@ -9,7 +9,7 @@ namespace {
 using model::Role;
 
 bool fused(const LayerProgram& p, std::initializer_list<Role> roles) {
-  if (p.implementation != Implementation::unsloth) return false;
+  if (!p.implementation->patched) return false;
   for (Role role : roles) {
     if (!p.has(role)) return false;
     const LinearSpec& spec = p.at(role);

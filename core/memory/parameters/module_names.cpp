@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/recipe/implementations.h"
+
 namespace plimsoll::memory {
 
 using model::Role;
@@ -37,9 +39,7 @@ uint64_t layers_beside(const model::PlacedLinear& at) {
   return layers;
 }
 
-bool names_by_role(const recipe::Recipe& recipe) {
-  return recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune";
-}
+bool names_by_role(const recipe::Recipe& recipe) { return recipe::implementation_of(recipe).names_by_role; }
 
 bool answers(const model::Linear& linear, const std::string& target, const recipe::Recipe& recipe) {
   if (!names_by_role(recipe)) return ends_with_name(linear.path, target);

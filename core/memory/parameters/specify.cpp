@@ -5,6 +5,7 @@
 #include "core/memory/parameters/parameters.h"
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/model/layers_apart.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
@@ -18,7 +19,7 @@ namespace {
 // pack them (unslothai/unsloth-zoo unsloth_zoo/temporary_patches/gpt_oss.py). No other family's experts have
 // biases.
 bool is_unpacked_expert(const model::Linear& linear, const recipe::Recipe& recipe) {
-  return linear.expert && linear.bias && recipe.model_args.implementation == "unsloth" &&
+  return linear.expert && linear.bias && recipe::implementation_of(recipe).unpacks_experts &&
          recipe.quantization.load_in_4bit;
 }
 
@@ -170,7 +171,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.keeps_input |= q.load_in_4bit && !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
     // Fabric's BitsandbytesPrecision quantises from float16 whatever the type of the run.
     spec.unpacks_to_other_type =
-        recipe.model_args.implementation == "litgpt" && q.bnb_4bit_compute_dtype == "bfloat16";
+        recipe::implementation_of(recipe).unpacks_from_fp16 && q.bnb_4bit_compute_dtype == "bfloat16";
   }
   spec.trainable = recipe.full() && !linear.frozen && !linear.unread && !is_frozen(stack, recipe);
   if (spec.trainable) spec.size = trained_size(recipe, spec.size);
@@ -230,7 +231,7 @@ model::Linear tied_head(const model::Architecture& network) {
 }
 
 bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe) {
-  return network.tied_head && recipe.model_args.implementation != "litgpt";
+  return network.tied_head && !recipe::implementation_of(recipe).copies_tied_head;
 }
 
 bool copies_head(const model::Architecture& network, const recipe::Recipe& recipe) {

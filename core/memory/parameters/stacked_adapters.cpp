@@ -4,6 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/recipe/implementations.h"
+
 namespace plimsoll::memory {
 
 namespace {
@@ -75,7 +77,7 @@ bool is_parameter(const model::Linear& linear, const recipe::Recipe& recipe) {
 }  // namespace
 
 bool has_stacked_experts(const recipe::Recipe& recipe) {
-  return recipe.model_args.implementation == "transformers" && !recipe.model_args.linearized_experts &&
+  return recipe::implementation_of(recipe).transformers && !recipe.model_args.linearized_experts &&
          recipe::version_at_least(recipe.versions.transformers, "5");
 }
 

@@ -6,6 +6,7 @@
 #include "core/memory/parameters/module_names.h"
 #include "core/memory/parameters/parameters.h"
 #include "core/memory/parameters/projected.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/pattern.h"
 
 namespace plimsoll::memory {
@@ -34,7 +35,7 @@ std::vector<std::string> names_of_linears(const model::Architecture& network, co
 // unsloth/models/llama.py FastLlamaModel.get_peft_model: tables named as targets are trained in full.
 void train_tables_in_full(recipe::Recipe& recipe) {
   recipe::Peft& peft = recipe.peft;
-  if (!peft.on || recipe.model_args.implementation != "unsloth") return;
+  if (!peft.on || !recipe::implementation_of(recipe).trains_tables_in_full) return;
   for (const char* table : {"embed_tokens", "lm_head"}) {
     if (std::erase(peft.target_modules, table) == 0) continue;
     std::vector<std::string>& saved = peft.modules_to_save;
@@ -49,12 +50,12 @@ void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, 
   find_projected(network, recipe, errors);
   recipe::Peft& peft = recipe.peft;
   const bool all = peft.target_modules.size() == 1 && peft.target_modules.front() == "all-linear";
-  if (peft.on && all && peft.all_linear == "names" && recipe.model_args.implementation == "transformers") {
+  if (peft.on && all && peft.all_linear == "names" && recipe::implementation_of(recipe).transformers) {
     peft.target_modules = names_of_linears(network, recipe);
     return;
   }
   if (!peft.on || peft.target_pattern.empty()) return;
-  if (recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune") {
+  if (names_by_role(recipe)) {
     errors.push_back(
         {"unsupported", "/peft/target_modules",
          "LitGPT and torchtune have no modules that a regular expression could name.",

@@ -5,6 +5,7 @@
 #include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/low_level_zero.h"
 #include "core/memory/sharding/units.h"
+#include "core/recipe/implementations.h"
 
 namespace plimsoll::memory {
 
@@ -146,7 +147,8 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   const Units view{network, seen};
   const double all = computed.weight_bytes - computed.replicated_bytes, layers = view.layers();
   // LitGPT wraps blocks alone: adapters and frozen weights share a flat parameter, whose gradient is whole.
-  const bool together = r.peft.on && s.strategy == Strategy::fsdp && r.model_args.implementation == "litgpt";
+  const bool together =
+      r.peft.on && s.strategy == Strategy::fsdp && recipe::implementation_of(r).wraps_blocks_alone;
   gather_units(view, r, all, together, s);
   // A head that is a unit of its own has handed its gradient over by then.
   if (r.full()) s.root_gradients = std::max(0.0, computed.outside_layer_gradients - s.head);

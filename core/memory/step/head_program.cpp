@@ -6,6 +6,7 @@
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/unsloth_loss.h"
 #include "core/model/model_types.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
@@ -109,8 +110,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   if (plan.network.unread_head.out > 0) h.unread_head = specify(plan.network.unread_head, *last.stack, r);
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = unsloth_loss(r, h.layer.batch * h.layer.length);
-  h.returns_logits = recipe::stack_traits(r.stack).returns_logits &&
-                     r.model_args.implementation != "litgpt" && r.model_args.implementation != "torchtune";
+  h.returns_logits = recipe::stack_traits(r.stack).returns_logits && !recipe::implementation_of(r).own_loop;
   h.outputs_to_fp32 = r.autocast() && h.returns_logits;
   h.keep_outputs = r.training.keep_outputs;
   h.finds_last_logits = keeps_last_graph(r);

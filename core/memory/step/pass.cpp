@@ -6,6 +6,7 @@
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/model/model_types.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
@@ -17,8 +18,7 @@ using model::Role;
 // Causality alone needs no mask (transformers masking_utils.py _ignore_causal_mask_sdpa): a window that the
 // row reaches does, and so do keys that stand before the sequence.
 bool sees_a_part(const PassSettings& s, const model::LayerGroup& group) {
-  if (s.stack->part != model::Part::text || s.recipe->model_args.implementation != "transformers")
-    return false;
+  if (s.stack->part != model::Part::text || !recipe::implementation_of(*s.recipe).transformers) return false;
   const bool windowed = group.attention == model::AttentionKind::sliding && group.window > 0;
   return s.prefix > 0 || (windowed && s.length >= static_cast<double>(group.window));
 }
@@ -29,7 +29,7 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.transformers = s.recipe->versions.transformers;
   c.model_type = s.model_type;
   c.compute_capability = s.compute_capability;
-  c.own_calls = s.recipe->model_args.implementation == "unsloth";
+  c.own_calls = recipe::implementation_of(*s.recipe).chooses_attention;
   c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
   c.mask = s.mask || sees_a_part(s, group);
   c.varlen = s.varlen;
@@ -37,7 +37,7 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
   c.one_kv_head = group.kv_heads == 1;
   c.bare_kv_head = c.one_kv_head && model::model_type(s.model_type).bare_key_head &&
-                   s.recipe->model_args.implementation == "transformers";
+                   recipe::implementation_of(*s.recipe).transformers;
   c.head_dim = static_cast<double>(group.head_dim);
   c.heads = group.heads;
   return c;
@@ -107,7 +107,7 @@ Snapshot selected(const PassSettings& s, const LayerProgram& p) {
 // And what no hook reaches, so that it stays on the GPU whatever else leaves it.
 std::vector<double> unreached(const PassSettings& s, const LayerProgram& p) {
   const bool hooks = s.checkpointing && s.recorded && !s.recipe->training.use_reentrant;
-  if (!hooks || p.implementation != Implementation::transformers) return {};
+  if (!hooks || !p.implementation->transformers) return {};
   std::vector<double> tensors = held_on_nodes(p, p.mode.autocast ? 2 : s.input_size);
   for (double& bytes : tensors) bytes *= p.batch * p.length;
   return tensors;
@@ -294,9 +294,9 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   const recipe::Recipe& r = *s.recipe;
   LayerProgram p;
   p.group = &group;
-  p.implementation = implementation_of(r.model_args.implementation);
-  p.plain_rms_norm = p.implementation == Implementation::litgpt &&
-                     !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
+  p.implementation = &recipe::implementation_of(r);
+  p.plain_rms_norm =
+      p.implementation->norm_product_in_fp32 && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
   p.mode.autocast = r.autocast();
   p.batch = s.batch;
   p.length = s.length;
@@ -316,7 +316,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).
   // Unsloth's norm and rotary kernels keep as little.
   const bool compiled = text && r.training.torch_compile;
-  const bool unsloth = text && p.implementation == Implementation::unsloth && r.peft.on;
+  const bool unsloth = text && p.implementation->patched && r.peft.on;
   p.liger_norm = (text && r.training.liger_rms_norm) || compiled || unsloth;
   p.liger_mlp = (text && r.training.liger_swiglu) || compiled;
   p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
@@ -349,12 +349,11 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
     p.cross_attention = choose_attention(cross);
   }
   // Until 4.48 the attention module forgot the weights that nobody had asked for.
-  p.holds_weights = p.attention.kernel == AttentionKernel::eager &&
-                    p.implementation == Implementation::transformers &&
+  p.holds_weights = p.attention.kernel == AttentionKernel::eager && p.implementation->transformers &&
                     recipe::version_at_least(s.recipe->versions.transformers, "4.48");
   p.returns_weights = p.holds_weights && group.returns_weights &&
                       recipe::version_at_least(s.recipe->versions.transformers, "4.54");
-  if (p.implementation == Implementation::torchtune)
+  if (p.implementation->repeats_keys)
     p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   const bool known = s.memo != nullptr && s.known_parameters != nullptr;
   p.linears = known ? s.memo->linears(*s.known_parameters, group, *s.stack, *s.recipe)

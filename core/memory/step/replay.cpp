@@ -11,6 +11,7 @@
 #include "core/memory/step/saving.h"
 #include "core/memory/step/step_program.h"
 #include "core/memory/step/task_parts.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::memory {
@@ -41,7 +42,8 @@ double host_bytes(const Plan& plan, const Sharding& rank) {
 // into another; they stay. unsloth/kernels/utils.py fast_dequantize(use_global_buffer=True).
 double unpacking_buffers(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  if (r.model_args.implementation != "unsloth" || !r.quantization.load_in_4bit || !r.training.fused_lora)
+  if (!recipe::implementation_of(r).keeps_unpacking_buffers || !r.quantization.load_in_4bit ||
+      !r.training.fused_lora)
     return 0;
   return plan.parameters.largest_quantised * 2 + absmax_bytes(plan.parameters.largest_quantised);
 }

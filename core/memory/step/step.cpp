@@ -9,6 +9,7 @@
 #include "core/memory/step/projector.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/model/model_types.h"
+#include "core/recipe/implementations.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
@@ -59,7 +60,7 @@ bool builds_mask(const Plan& plan, const model::Stack& stack) {
   const bool images = plan.images.text_tokens > 0 && stack.part == Part::text && !stack.groups.empty() &&
                       stack.groups.front().images_in_mask;
   return plan.recipe.training.padded_batches || has_packed_mask(plan.recipe, plan.network) ||
-         (images && plan.recipe.model_args.implementation == "transformers");
+         (images && recipe::implementation_of(plan.recipe).transformers);
 }
 
 bool reads_sound(const model::Architecture& network) {
@@ -118,7 +119,7 @@ double embedded_leaf(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
   const model::Stack& text = plan.network.stacks.front();
   const bool leaf = r.peft.on && r.training.gradient_checkpointing && !trains_table(text, r) &&
-                    r.model_args.implementation == "transformers" && !text.groups.empty();
+                    recipe::implementation_of(r).transformers && !text.groups.empty();
   const bool scaled = model::model_type(plan.network.model_type).scales_embedding &&
                       !recipe::version_at_least(r.versions.transformers, "5");
   if (!leaf || !(scaled || text.groups.front().scaled_branches || plan.images.text_tokens > 0)) return 0;
