@@ -122,6 +122,18 @@ test("a cell of the map is tried with one click", async ({ page }) => {
   await page.getByRole("button", { name: "Batch 1, 512 tokens: fits" }).click();
   await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("512");
   await expect(headline(page)).toContainText("Fits");
+  await expect(page.locator(".undo")).toContainText("Applied: 1 × 512.");
+  // Once something else has changed the map is of the request before, and takes no click until the next one is there.
+  const held = page.evaluate(
+    () =>
+      new Promise<string>((done) => {
+        const panel = document.querySelector("#limits-title")!.parentElement!;
+        new MutationObserver(() => done(panel.className)).observe(panel, { attributeFilter: ["inert"] });
+      }),
+  );
+  await page.getByLabel("Gradient checkpointing", { exact: true }).uncheck();
+  expect(await held).toBe("panel stale");
+  await expect(page.locator(".panel:has(> #limits-title)")).not.toHaveAttribute("inert");
 });
 
 test("the timeline walks through the step by keyboard", async ({ page }) => {
@@ -187,6 +199,8 @@ test("which GPU to rent is answered with a machine that one press takes", async 
     has: page.getByRole("heading", { name: "Which GPU should I rent?" }),
   });
   await expect(panel).toContainText("Cheapest that works");
+  // Speed hangs on no date of a price.
+  await expect(panel.locator("li", { hasText: "Fastest" })).not.toContainText("L40S");
   const first = panel.locator("li").first();
   const card = (await first.innerText()).match(/: (?:\d+ × )?(.+?) \(/)![1]!;
   await first.getByRole("button", { name: /^Use/ }).click();

@@ -27,7 +27,9 @@ test("a traceback alone leads to a fix: its frames say QLoRA, the card asks the 
   await expect(asks.first()).toBeInViewport();
   await expect(page.locator("plimsoll-paste code").first()).toBeAttached();
   await expect(page.locator(".way")).toHaveCount(0);
-  await asks.getByRole("button", { name: "8,192" }).click();
+  // The size that failed says how many tokens the micro-batch had: one answer says batch and length.
+  await expect(asks.first()).toContainText("8,192 tokens");
+  await asks.getByRole("button", { name: "1 × 8,192" }).click();
   await asks.getByRole("button", { name: "GeForce RTX 4090 24GB" }).click();
   await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090");
   await expect(headline(page)).toBeFocused();
@@ -72,7 +74,7 @@ test("nothing in the form moves while an answer is awaited", async ({ page }) =>
     Object.assign(window, { heights });
   });
   await page.getByLabel("Max length", { exact: true }).fill("8k");
-  await expect(page.locator(".sentence")).toContainText("8192");
+  await expect(page.locator(".sentence")).toContainText("8,192");
   const seen = await page.evaluate(() => [...(window as unknown as { heights: Set<number> }).heights]);
   expect(seen).toHaveLength(1);
 });

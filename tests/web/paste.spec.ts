@@ -37,7 +37,7 @@ test("pasting is one action: the file is the request, and the box a chip with a 
   await open(page);
   await paste(page, AXOLOTL);
   const found = page.locator(".found");
-  await expect(found.locator("h3")).toHaveText("Axolotl · 11 keys");
+  await expect(found.locator("h2")).toHaveText("Axolotl · 11 keys");
   await expect(found).toContainText("1 unknown");
   await expect(box(page)).toHaveCount(0);
   await found.locator("summary", { hasText: "keys" }).click();
@@ -158,7 +158,7 @@ test("a picked file is read like a pasted one", async ({ page }) => {
       '{"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"]}',
     ),
   });
-  await expect(page.locator(".found h3")).toContainText("PEFT");
+  await expect(page.locator(".found h2")).toContainText("PEFT");
   await expect(page).toHaveURL(/peft\.r=8/);
 });
 

@@ -122,7 +122,7 @@ test("5: what a bare error line means", async ({ page }) => {
   // The diagnosis asks what divides its causes, and answers anew.
   const asked = page.locator(".found").getByRole("group", { name: "When did it fail?" });
   await asked.getByRole("button", { name: "In evaluation" }).click();
-  await expect(page.locator(".likeliest h4")).toContainText("evaluation", { ignoreCase: true });
+  await expect(page.locator(".likeliest h3")).toContainText("evaluation", { ignoreCase: true });
   await expect(asked).toHaveCount(0);
   // Nothing of the example stands beside it; a card that has so much is taken, and can be said.
   await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");

@@ -1,6 +1,6 @@
 // The address of the page, which holds the request, the tab that is open, and the total that its maker saw; and what the entry of
 // the history says beside it, which no link does: what nobody has said yet, and what is kept for a comparison.
-import { decode, encode, sameRequest, tabOf, withTab } from "./link.ts";
+import { decode, encode, FIRST_TAB, keptIn, sameRequest, tabOf, withTab } from "./link.ts";
 import { madeOf } from "./made.ts";
 import type { How, View } from "./view.ts";
 
@@ -27,8 +27,12 @@ const NOTHING: Beside = {
 
 const entry = () => window.history.state as Entry | null;
 
-/** Of a link that somebody opened, nothing. */
-export const besideRequest = (): Beside => ({ ...NOTHING, ...entry()?.beside });
+/** Of a link that somebody opened, nothing but what it is compared with. */
+export const besideRequest = (): Beside => ({
+  ...NOTHING,
+  kept: keptIn(window.location.hash),
+  ...entry()?.beside,
+});
 
 const besideOf = (view: View): Beside =>
   Object.fromEntries(BESIDE.map((name) => [name, view[name]])) as unknown as Beside;
@@ -43,7 +47,7 @@ export class Address {
   private made(): string {
     const view = this.view();
     this.lacksTotal = view !== undefined && madeOf(view) === undefined;
-    return view ? withTab(encode(view.request, madeOf(view)), view.tab) : "";
+    return view ? withTab(encode(view.request, madeOf(view)), view.tab, view.kept) : "";
   }
 
   private state(tab: boolean): Entry | null {
@@ -88,7 +92,9 @@ export class Address {
 
   /** What is said beside the request has changed, and the request has not. */
   keep(): void {
-    window.history.replaceState(this.state(entry()?.tab ?? false), "");
+    const { tab, kept } = this.view() ?? {};
+    const address = withTab(window.location.hash, tab ?? FIRST_TAB, kept);
+    window.history.replaceState(this.state(entry()?.tab ?? false), "", address);
   }
 
   /** Back leads from the tabs to the request as it was first shown, however many were looked at, and not off the page. */
@@ -96,8 +102,9 @@ export class Address {
     window.clearTimeout(this.timer);
     if (this.timer !== 0) this.replace();
     const { pathname, search, hash } = window.location;
-    const address = withTab(hash, tab) || pathname + search;
+    const opened = withTab(hash, tab, this.view()?.kept);
+    const address = opened || pathname + search;
     if (entry()?.tab) window.history.replaceState(this.state(true), "", address);
-    else if (withTab(hash, tab) !== hash) window.history.pushState(this.state(true), "", address);
+    else if (opened !== hash) window.history.pushState(this.state(true), "", address);
   }
 }

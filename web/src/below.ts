@@ -30,6 +30,7 @@ export class Below {
   private head = element("tab-list");
   private places: Place[] = [];
   private drawing = false;
+  private shown: Tab | undefined;
 
   constructor(
     private readonly page: Element,
@@ -46,6 +47,7 @@ export class Below {
 
   private begin(host: Element, { parts }: Rest): void {
     this.host = host;
+    this.shown = undefined;
     this.head = element("tab-list");
     const panels = new Map<string, HTMLElement>();
     this.places = parts.map(({ tab, part }) => {
@@ -63,10 +65,21 @@ export class Below {
   private open(view: View): Tab {
     const tab = asTab(view.tab);
     render(tabList(tab, this.actions), this.head);
+    if (tab !== this.shown) this.centre(tab);
     for (const panel of this.host?.querySelectorAll(":scope > [role=tabpanel]") ?? []) {
       panel.toggleAttribute("data-closed", panel.id !== `panel-${tab}`);
     }
     return tab;
+  }
+
+  /** On a phone the tabs are wider than the page: a link may open one that stands beyond its edge. */
+  private centre(tab: Tab): void {
+    this.shown = tab;
+    const list = this.head.firstElementChild;
+    const chosen = list?.querySelector(`#tab-${tab}`)?.getBoundingClientRect();
+    if (!list || !chosen) return;
+    const { left, width } = list.getBoundingClientRect();
+    list.scrollLeft += chosen.left - left - (width - chosen.width) / 2;
   }
 
   /** Whether there is more to draw. */

@@ -1,5 +1,5 @@
 // What the comboboxes offer.
-import { GPUS } from "./card.ts";
+import { GPUS } from "./asks.ts";
 import type { Core } from "./core.ts";
 import { choices, type Field } from "./fields.ts";
 import type { Entry } from "./find.ts";

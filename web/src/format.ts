@@ -81,6 +81,9 @@ export function size(bytes: number): string {
 /** "24 GiB": a size that cards come in. */
 export const sizeName = (gibibytes: number) => `${gibibytes}\u00a0GiB`;
 
+/** As it is: "2,432,000", "0.05". */
+export const figure = (value: number) => grouped(String(value));
+
 export const count = (value: number) => whole(value);
 
 /** "7.25 B", "637 M". */

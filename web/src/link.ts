@@ -9,6 +9,7 @@
 // c   checksum over the rest, because half a readable link still reads as a link, to another configuration; a link typed by
 //     hand has none, and is said to be unchecked
 // tab which part of the answer is open, where that is not the first; it is no part of the request
+// a   before the tab of comparisons: the link of the request that this one is compared with
 //
 // A value is a number, true, false, null, a word, or words joined by commas (a list; a list of one ends in a comma).
 // Anything else is JSON. The core checks every value afterwards: nothing here is trusted.
@@ -19,16 +20,28 @@ import { say, type Word } from "./words/say.ts";
 const VERSION = "1";
 
 /** Behind the checksum, because it is no part of the request. */
-const TAB = /(?:^#?|&)tab=([a-z]*)$/;
+const TAB = /(?:&a=([^&]*))?(?:^#?|&)tab=([a-z]*)$/;
 export const FIRST_TAB = "fixes";
+export const COMPARING = "compare";
 
 /** Which part of the answer an address opens. */
-export const tabOf = (fragment: string): string => TAB.exec(fragment)?.[1] ?? FIRST_TAB;
+export const tabOf = (fragment: string): string => TAB.exec(fragment)?.[2] ?? FIRST_TAB;
 
-export function withTab(fragment: string, tab: string): string {
+export function withTab(fragment: string, tab: string, kept?: Request): string {
   const bare = fragment.replace(TAB, "");
   if (tab === FIRST_TAB) return bare;
-  return `${bare === "" ? "#" : `${bare}&`}tab=${tab}`;
+  const beside = kept && tab === COMPARING ? `a=${encodeURIComponent(encode(kept).slice(1))}&` : "";
+  return `${bare === "" ? "#" : `${bare}&${beside}`}tab=${tab}`;
+}
+
+/** What an address compares its request with. */
+export function keptIn(fragment: string): Request | undefined {
+  try {
+    const read = decode(decodeURIComponent(TAB.exec(fragment)?.[1] ?? ""));
+    return read.kind === "request" ? read.request : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Old defaults by stack and pointer; those under "*" are of all stacks that name no other. */

@@ -149,6 +149,7 @@ export const precisionEdits = (request: Request, gpus: GpuPreset[]): Edit[] => [
 
 /** Where a run begins here and not in a file: the Trainer's 8 would answer for nobody, and say what no card has. */
 export const BATCH = "/training/per_device_train_batch_size";
+export const LENGTH = "/training/max_length";
 export const NEUTRAL: Edit[] = [{ pointer: BATCH, value: 1 }];
 
 /** Whether nothing of a request is the person's own yet; the card may be that of an error message. */
@@ -223,7 +224,7 @@ export const saysMethod = (request: Request, assumed: string[]): boolean =>
 const SHARED = ["ddp", "fsdp", "fsdp2", "zero0", "zero1", "zero2", "zero3"];
 
 /** A script may say these by an expression that only its own run knows. */
-export const LEFT_OPEN = ["/training/max_length", BATCH];
+export const LEFT_OPEN = [LENGTH, BATCH];
 
 /** What nobody has said and no default may stand in for, by pointer. `open`: what a text leaves to be answered. */
 export function unsaid(request: Request, report: Report | undefined, open: string[]): string[] {

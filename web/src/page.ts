@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { form } from "./form.ts";
 import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
-import type { UseEvent } from "./paste/used.ts";
+import type { Failed, UseEvent } from "./paste/used.ts";
 import { isExample, scenarios, title } from "./scenarios.ts";
 import { sentence, sheetHead, showForm } from "./sheet.ts";
 import { ribbon, verdict } from "./verdict.ts";
@@ -48,6 +48,7 @@ export function page(
           .place=${view.pasted}
           .spoken=${spoken()}
           .mended=${view.undo !== undefined && view.chosen.length === 0}
+          @failed=${({ detail }: CustomEvent<Failed | undefined>) => actions.look({ failed: detail })}
           @use=${(event: UseEvent) => actions.replace(event.detail)}
         ></plimsoll-paste>
         ${scenarios(view, actions)}

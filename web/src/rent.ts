@@ -1,7 +1,7 @@
 // "Which GPU should I rent?": the cheapest machine that works, the cheapest without a change, the fastest; and what
 // may be cheaper, at a price without a date.
 import { html, nothing, type TemplateResult } from "lit";
-import type { RentRow } from "./contract.ts";
+import type { Rent, RentRow } from "./contract.ts";
 import { source } from "./component-why.ts";
 import { effective } from "./inputs.ts";
 import { ACCUMULATION, BATCH } from "./own.ts";
@@ -51,12 +51,16 @@ function line(answers: Answer[], row: RentRow, view: View, actions: Actions): Te
     <button
       type="button"
       aria-label=${`${say("rent.take")}: ${machine}`}
-      @click=${() => actions.apply(edits(row), machine)}
+      @click=${() => actions.apply(edits(row), say("plan.did", { what: machine }))}
     >
       ${say("rent.take")}
     </button>
   </li>`;
 }
+
+/** How fast a machine is hangs on no date of its price; of equals the cheapest. */
+const quickest = ({ machines, fastest }: Rent): RentRow | null =>
+  [...machines].sort((one, other) => one.seconds_per_step - other.seconds_per_step)[0] ?? fastest;
 
 export function rent(view: View, _report: unknown, actions: Actions): TemplateResult | typeof nothing {
   const found = view.advice?.rent;
@@ -64,7 +68,7 @@ export function rent(view: View, _report: unknown, actions: Actions): TemplateRe
   // One machine may be the answer to several of the questions.
   const rows = new Map<string, { row: RentRow; answers: Answer[] }>();
   for (const asked of ANSWERS) {
-    const row = found[asked];
+    const row = asked === "fastest" ? quickest(found) : found[asked];
     if (!row) continue;
     // What may be of any year is not called cheaper than the cheapest.
     const perhaps = asked === "unchanged" && isUndated(row) && isBelow(row, found.cheapest);

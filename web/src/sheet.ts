@@ -3,6 +3,7 @@ import { html, type TemplateResult } from "lit";
 import { effective, inputId } from "./inputs.ts";
 import { methodName } from "./method-field.ts";
 import { isMethod, METHODS } from "./own.ts";
+import { figure } from "./format.ts";
 import { get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
@@ -33,7 +34,7 @@ export function showForm(open: boolean, pointer = "/model"): void {
 export function sentence(view: View, actions: Actions): TemplateResult {
   const said = (pointer: string) => {
     const value = effective(view, pointer);
-    return value === undefined ? "?" : plain(value);
+    return value === undefined ? "?" : typeof value === "number" ? figure(value) : plain(value);
   };
   const model = get(view.request, "/model");
   const id = get(view.request, "/hardware/gpu");

@@ -1,6 +1,7 @@
 // A fold of the form: the inputs that most people leave alone, with what is set in them said in the heading.
 import { html, nothing, type TemplateResult } from "lit";
 import { choices, type Field } from "./fields.ts";
+import { figure } from "./format.ts";
 import { asText, errorsAt } from "./inputs.ts";
 import { get } from "./pointer.ts";
 import type { View } from "./view.ts";
@@ -11,7 +12,8 @@ export function stated(one: Field, view: View): string {
   const value = get(view.request, one.pointer);
   if (value === undefined || (one.when && !one.when(view.request))) return "";
   if (one.kind === "flag") return value === true ? say(one.label) : `${say(one.label)}: ${say("form.off")}`;
-  if (one.kind === "number") return `${say(one.label)} ${asText(value)}`;
+  if (one.kind === "number")
+    return `${say(one.label)} ${typeof value === "number" ? figure(value) : asText(value)}`;
   return choices(one, view.core).find(([id]) => id === value)?.[1] ?? asText(value);
 }
 

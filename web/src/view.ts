@@ -7,7 +7,7 @@ import type { Rest } from "./rest.ts";
 import type { Theme } from "./theme.ts";
 import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
 import type { Edit } from "./own.ts";
-import type { Used } from "./paste/used.ts";
+import type { Failed, Used } from "./paste/used.ts";
 
 export type { Edit };
 
@@ -51,6 +51,8 @@ export interface View {
   ranks: number;
   /** The model that was taken for one of which only the size was said. */
   like: string | undefined;
+  /** What is known of its micro-batch by the size that failed. */
+  failed: Failed | undefined;
   /** How many texts had become the request before this one did: the box shows the text that belongs to it. */
   pasted: number;
   /** The request kept for comparison, and how this one differs. */
@@ -118,6 +120,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   capacity: undefined,
   ranks: 0,
   like: undefined,
+  failed: undefined,
   pasted: 0,
   kept: undefined,
   comparison: undefined,
@@ -153,6 +156,7 @@ export type Look = Partial<
     | "kept"
     | "comparison"
     | "update"
+    | "failed"
   >
 >;
 

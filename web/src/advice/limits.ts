@@ -1,11 +1,14 @@
 // How far one setting can go while the rest stays, what one more costs, and which batches and lengths fit together.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Limits, Report, Verdict } from "../contract.ts";
+import type { Limits, Report, Request, Verdict } from "../contract.ts";
 import { count, parameters, size } from "../format.ts";
 import { VERDICTS } from "../names.ts";
 import { effective } from "../inputs.ts";
+import { BATCH, LENGTH } from "../own.ts";
+import { put } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { say, type Word } from "../words/say.ts";
+import { isStale } from "./fixes.ts";
 
 const FIELDS: [keyof Limits & string, Word][] = [
   ["per_device_train_batch_size", "field.batch"],
@@ -28,21 +31,21 @@ const thousands = (length: number) => (length % 1024 === 0 ? `${length / 1024}k`
 function map(limits: Limits, view: View, actions: Actions): TemplateResult {
   const { per_device_train_batch_size: batches, max_length: lengths, verdicts } = limits.map;
   const mine = {
-    batch: effective(view, "/training/per_device_train_batch_size"),
-    length: effective(view, "/training/max_length"),
+    batch: effective(view, BATCH),
+    length: effective(view, LENGTH),
   };
   const cell = (verdict: Verdict, batch: number, length: number) =>
     html`<td data-verdict=${verdict} class=${batch === mine.batch && length === mine.length ? "mine" : ""}>
       <button
         type="button"
-        aria-label=${say("limits.cell", { batch, length, verdict: VERDICTS[verdict].word })}
+        aria-label=${say("limits.cell", { batch, length: count(length), verdict: VERDICTS[verdict].word })}
         @click=${() =>
           actions.apply(
             [
-              { pointer: "/training/per_device_train_batch_size", value: batch },
-              { pointer: "/training/max_length", value: length },
+              { pointer: BATCH, value: batch },
+              { pointer: LENGTH, value: length },
             ],
-            undefined,
+            say("plan.did", { what: `${batch} × ${count(length)}` }),
             true,
           )}
       >
@@ -73,13 +76,20 @@ function map(limits: Limits, view: View, actions: Actions): TemplateResult {
   </div>`;
 }
 
+/** Whatever batch and length are, the map is the same. */
+const besideMap = (request: Request): Request =>
+  [BATCH, LENGTH].reduce((under, pointer) => put(under, pointer, undefined), request);
+
 export function limits(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
   const found = view.advice?.limits;
   if (!found || !report.gpu) return nothing;
   const { model } = found;
-  return html`<section class="panel" aria-labelledby="limits-title">
+  const { limited, request } = view;
+  const gone = limited !== undefined && isStale(besideMap(limited), { request: besideMap(request) });
+  const stale = !gone && isStale(limited, view);
+  return html`<section class="panel ${gone ? "stale" : ""}" ?inert=${gone} aria-labelledby="limits-title">
     <h3 id="limits-title">${say("limits.title", { gpu: report.gpu.name })}</h3>
-    <dl class="figures">
+    <dl class="figures ${stale ? "stale" : ""}">
       ${FIELDS.map(([key, word]) => {
         const value = found[key];
         const asked = key === "per_device_train_batch_size" || key === "max_length";

@@ -103,7 +103,7 @@ export function askedOpen({ said, answers }: Diagnosis): Request {
 export const said = (text: string, link: boolean, acts: unknown): TemplateResult =>
   html`<section class="found" aria-labelledby="asked-title">
     <div class="line">
-      <h3 id="asked-title">${say(link ? "paste.link" : "diagnosis.asked")}</h3>
+      <h2 id="asked-title">${say(link ? "paste.link" : "diagnosis.asked")}</h2>
       <small>${text}</small> ${acts}
     </div>
   </section>`;

@@ -29,8 +29,18 @@ import { fromAnywhere, readFiles } from "./anywhere.ts";
 import { Held } from "./held.ts";
 import { isOwnTable, linked } from "./own-text.ts";
 import { patched, writtenBack } from "./patched.ts";
-import type { Used } from "./used.ts";
-import { allTogether, changedBy, COUNT, DIED, isAnswered, machineOf, readRun, wholeOf } from "./together.ts";
+import type { Failed, Used } from "./used.ts";
+import {
+  allTogether,
+  changedBy,
+  COUNT,
+  DIED,
+  failedIn,
+  isAnswered,
+  machineOf,
+  readRun,
+  wholeOf,
+} from "./together.ts";
 
 const DELAY = 250;
 
@@ -59,6 +69,8 @@ export class PlimsollPaste extends Held {
   private stop: () => void = () => undefined;
   private timer = 0;
   private pasted = false;
+  /** What the page was told of the size that failed. */
+  private failed: Failed | undefined;
 
   protected override createRenderRoot(): this {
     return this;
@@ -79,6 +91,10 @@ export class PlimsollPaste extends Held {
 
   protected override updated(): void {
     this.toggleAttribute("data-read", this.replaced !== undefined);
+    const detail = failedIn(this.diagnosed);
+    if (detail?.tokens === this.failed?.tokens && detail?.model === this.failed?.model) return;
+    this.failed = detail;
+    this.dispatchEvent(new CustomEvent("failed", { detail }));
   }
 
   protected override willUpdate(changed: Map<string, unknown>): void {
@@ -434,6 +450,7 @@ export class PlimsollPaste extends Held {
                 answer: (question, choice) => this.answer(question, choice),
                 take: (request) => this.takeSaid(request, []),
               },
+              config ? nothing : this.acts(undefined),
             )
           : nothing}
         ${this.patches.map((patch) =>

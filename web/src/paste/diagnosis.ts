@@ -89,7 +89,7 @@ function likeliest(one: Cause, remedies: Diagnosis["remedies"] = []): TemplateRe
   const [evidence] = one.evidence;
   const first = remedies.filter((fix, i) => remedies.findIndex((other) => other.fix === fix.fix) === i);
   return html`<div class="likeliest">
-    <h4>${coreWords(`cause.${one.id}`, one.title)}</h4>
+    <h3>${coreWords(`cause.${one.id}`, one.title)}</h3>
     <p lang="en">${evidence === undefined ? one.why : textOf(evidence)}</p>
     <p><b>${say("diagnosis.remedy")}</b> ${coreWords(`remedy.${one.case ?? one.id}`, one.remedy)}</p>
     ${first.map((fix) => html`<p><code lang="en">${fix.setting}</code></p>`)}
@@ -172,19 +172,23 @@ export interface Acts {
 
 /**
  * `ofPage`: no configuration came with the message; then nothing helps a run that the page does not know yet. `open`: nor one that
- * an unknown number of cards shares.
+ * an unknown number of cards shares. `does`: what can be done with the text.
  */
 export function diagnosis(
   found: Diagnosis,
   { ofPage, known, open }: { ofPage: boolean; known: boolean; open: boolean },
   acts: Acts,
+  does: unknown,
 ): TemplateResult {
   const [first] = found.causes;
   const [plan] = open || (ofPage && !known) ? [] : (found.plans ?? []);
   return html`<section class="found" aria-labelledby="diagnosis-title">
-    <h3 id="diagnosis-title" tabindex="-1">
-      ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}
-    </h3>
+    <div class="line">
+      <h2 id="diagnosis-title" tabindex="-1">
+        ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}
+      </h2>
+      ${does}
+    </div>
     ${summary(found)} ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
     ${found.question ? question(found.question, acts.answer) : nothing}
     ${plan

@@ -52,9 +52,9 @@ export function findings(imported: Imported, act: unknown): TemplateResult {
     : [];
   return html`<section class="found" aria-labelledby="found-title">
     <div class="line">
-      <h3 id="found-title">
+      <h2 id="found-title">
         ${say("paste.chip", { name: imported.format?.name ?? "", count: imported.keys?.length ?? 0 })}
-      </h3>
+      </h2>
       ${act} ${said.length > 0 ? html`<small>${said.join(", ")}.</small>` : nothing} ${keysOf(imported)}
     </div>
     ${list(imported.errors.map(({ message }) => message))} ${list(imported.notes ?? [])}

@@ -1,5 +1,6 @@
 // What was understood of a pasted text.
 import type { Json, Plan, Request } from "../contract.ts";
+import type { Failed } from "./used.ts";
 
 /** `proven`: by a size that failed and is of no other value. */
 export interface Adjusted {
@@ -92,6 +93,8 @@ export interface Diagnosis {
   question?: Question | null;
   messages: Message[];
   tensors: Json[];
+  /** What the size that failed is a product of, the likeliest first. */
+  sizes?: (Failed & { tensor: string; exact: boolean })[];
   causes: Cause[];
   /** The request to make plans for, with the card and the foreign memory that the failure shows. */
   request?: Request | null;

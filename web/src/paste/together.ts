@@ -3,6 +3,7 @@ import type { More } from "../more.ts";
 import type { Request } from "../contract.ts";
 import { get, isObject, plain, put } from "../pointer.ts";
 import type { Diagnosis, Imported } from "./found.ts";
+import type { Failed } from "./used.ts";
 
 export const COUNT = "/parallel/num_gpus";
 
@@ -129,6 +130,12 @@ export function machineOf(found: Diagnosis | undefined): {
   const messages = found?.messages ?? [];
   const capacity = messages[0]?.numbers["capacity"] ?? found?.said?.card_bytes;
   return { capacity, ranks: Math.max(0, ...messages.map(({ rank }) => rank + 1)), died: messages.length > 0 };
+}
+
+/** Logits say how many tokens a micro-batch has, all samples together. */
+export function failedIn(found: Diagnosis | undefined): Failed | undefined {
+  const [size] = found?.sizes ?? [];
+  return size?.exact && size.tensor === "logits" ? { tokens: size.tokens, model: size.model } : undefined;
 }
 
 /** Whether the one is the other with what was open answered; the card, which a message names by its size alone, may be another. */

@@ -1,6 +1,12 @@
 // What the box hands to the page.
 import type { Request } from "../contract.ts";
 
+/** How many tokens of a micro-batch the size that failed is; in the model of this id, or in that of the request. */
+export interface Failed {
+  tokens: number;
+  model: string;
+}
+
 /** Somebody wants to use what was read; `chosen` is what is new in it, by pointer. */
 export interface Used {
   request: Request;

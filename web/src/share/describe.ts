@@ -3,10 +3,12 @@
 //     describe(report, request)   -> { model: "mistral-7b-v0.3, LoRA, rank 16", batch: "batch 1, 256 tokens" }
 import type { Json, Report, Request } from "../contract.ts";
 import { TASKS } from "../fields.ts";
+import { figure } from "../format.ts";
 import { get, isObject } from "../pointer.ts";
 import { say } from "../words/say.ts";
 
-const text = (value: Json | undefined) => (typeof value === "string" ? value : JSON.stringify(value));
+const text = (value: Json | undefined) =>
+  typeof value === "string" ? value : typeof value === "number" ? figure(value) : JSON.stringify(value);
 
 function modelName(request: Request): string {
   const model = get(request, "/model");

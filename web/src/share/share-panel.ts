@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report, Request } from "../contract.ts";
 import { headline } from "../headline.ts";
-import { encode } from "../link.ts";
+import { COMPARING, encode, withTab } from "../link.ts";
 import { madeOf } from "../made.ts";
 import { say, spoken, type Word } from "../words/say.ts";
 import type { Actions, View } from "../view.ts";
@@ -26,7 +26,13 @@ interface Way {
   type?: string;
 }
 
-const addressOf = (view: View) => new URL(encode(view.request, madeOf(view)), window.location.href).href;
+/** Where two requests are compared, of both. */
+function addressOf(view: View): string {
+  const alone = encode(view.request, madeOf(view));
+  const both = view.tab === COMPARING && view.kept;
+  return new URL(both ? withTab(alone, COMPARING, both) : alone, window.location.href).href;
+}
+
 const pageAddress = (address: string) => address.split("#")[0] ?? address;
 
 /** The frame for a page that allows frames; `embed.js` beside it sizes it. */

@@ -67,6 +67,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "ask.other": "Was ist {field}?",
   "ask.per_device_train_batch_size": "Wie viele Beispiele hat ein Micro-Batch?",
   "ask.max_prompt_length": "Wie lang ist der längste Prompt, in Tokens?",
+  "ask.split": "Micro-Batch × Länge? Nach der Meldung {tokens} Token.",
+  "ask.has": "Sie hat {size}.",
   "ask.method": "Welche Methode?",
   "method.packed": "LoRA auf den {name}-Gewichten",
   "ask.images_per_sample": "Wie viele Bilder hat ein Beispiel?",
@@ -178,7 +180,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "rent.unchanged": "Am günstigsten ohne Änderung am Training",
   "rent.fastest": "Am schnellsten",
   "rent.dated":
-    "Unter Maschinen, deren Preis ein Datum hat; die ohne stehen in der Liste darunter. Der effektive Batch bleibt.",
+    "Am günstigsten heißt: unter Maschinen, deren Preis ein Datum hat; alle stehen in der Liste darunter. Der effektive Batch bleibt.",
   "rent.batch": "Micro-Batch {batch}, Akkumulation {accumulation}",
   "rent.run": "{price} für den Lauf",
   "rent.steps": "{price} für 1000 Schritte",
@@ -270,7 +272,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
 
   "compare.title": "Vergleichen",
   "compare.explain": "Diese Anfrage als A behalten, etwas ändern und sehen, was jeder Unterschied ausmacht.",
-  "compare.kept": "A ist die behaltene Anfrage, B die oben.",
+  "compare.kept": "A ist die behaltene Anfrage, B die oben. Der Link enthält beide.",
   "compare.keep": "Hiermit vergleichen",
   "compare.swap": "Zu A gehen",
   "compare.drop": "A vergessen",

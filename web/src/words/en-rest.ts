@@ -70,7 +70,7 @@ export const EN_REST = {
   "rent.unchanged": "Cheapest without a fix",
   "rent.fastest": "Fastest",
   "rent.dated":
-    "Among machines whose price has a date; those without one are in the list below. The effective batch is kept.",
+    "The cheapest are among machines whose price has a date; all are in the list below. The effective batch is kept.",
   "rent.batch": "micro-batch {batch}, accumulation {accumulation}",
   "rent.run": "{price} the run",
   "rent.steps": "{price} for 1,000 steps",
@@ -161,7 +161,7 @@ export const EN_REST = {
 
   "compare.title": "Compare",
   "compare.explain": "Keep this request as A, change something, and see what each difference is worth.",
-  "compare.kept": "A is the request you kept, B the one above.",
+  "compare.kept": "A is the request you kept, B the one above. The link holds both.",
   "compare.keep": "Compare against this",
   "compare.swap": "Go to A",
   "compare.drop": "Forget A",
@@ -352,6 +352,8 @@ export const EN_REST = {
   "ask.max_length": "How long are your samples, in tokens?",
   "ask.per_device_train_batch_size": "How many samples has a micro-batch?",
   "ask.max_prompt_length": "How long is your longest prompt, in tokens?",
+  "ask.split": "Micro-batch × length? By the error, {tokens} tokens.",
+  "ask.has": "It has {size}.",
   "ask.method": "Which method?",
   "method.packed": "LoRA on the {name} weights",
   "ask.images_per_sample": "How many images has a sample?",
