@@ -15,13 +15,18 @@ foreach(file IN LISTS files)
   elseif(path MATCHES "^models/")
     string(APPEND rest "${line}")
     string(REGEX REPLACE "^models/|[.]json$" "" id ${path})
+    # The rest holds it again, as it is in the file: no answer quotes these.
+    string(REGEX REPLACE "\"sources\": \\[[^]]*\\]" "\"sources\": []" line "${line}")
+    string(REGEX REPLACE "\"notes\": \"[^\"]*\"" "\"notes\": \"\"" line "${line}")
     set(model_${id} "${line}")
   else()
     if(path MATCHES "^gpus/")
-      # Where the figures of a card come from, and remarks on it: for whoever reads the file. No answer quotes them, so that a
+      # Where the figures of a card come from, remarks on it, and figures that no answer needs: for whoever reads the file. A
       # browser need not fetch them.
-      string(REGEX REPLACE "\"([a-z0-9_]*_note|notes|tensor_source|nvidia_smi_source|measured_source)\": \"[^\"]*\""
-                           "\"\\1\": \"\"" line "${line}")
+      string(REGEX REPLACE "\"([a-z0-9_]*_note|pcie|type|measured_source|power_w|power_range_w|fp(32|8|4)_tflops|tf32_tflops|fp(32|4)_range_tflops)\": (\"[^\"]*\"|[0-9.]+|\\[[^]]*\\]),?"
+                           "" line "${line}")
+      string(REPLACE ",}" "}" line "${line}")
+      string(REGEX REPLACE "\"(notes|tensor_source|nvidia_smi_source)\": \"[^\"]*\"" "\"\\1\": \"\"" line "${line}")
       string(REGEX REPLACE "\"sources\": \\[[^]]*\\]" "\"sources\": []" line "${line}")
     endif()
     if(path MATCHES "^stacks/")
@@ -41,5 +46,7 @@ list(REMOVE_DUPLICATES opened)
 foreach(model IN LISTS opened)
   string(APPEND first "${model_${model}}")
 endforeach()
+# A quotation mark in a text is escaped.
+string(REGEX REPLACE "([^\\\\]\"): " "\\1:" first "${first}")
 file(WRITE ${FIRST} "${first}")
 file(WRITE ${REST} "${rest}")
