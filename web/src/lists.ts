@@ -55,7 +55,7 @@ export function accepts(
   },
   request: Request,
 ): boolean {
-  const near = core.scenarios[0]?.request["model"];
+  const near = core.scenarios.find((one) => core.knows(one.request))?.request["model"];
   const asked = core.knows(request) || near === undefined ? request : { ...request, model: near };
   return core.knows(asked) && core.report(JSON.stringify(asked)).ok;
 }

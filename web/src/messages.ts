@@ -1,6 +1,7 @@
 // What stands between the request and its answer: a link that could not be read, values that the core refuses.
 import { html, nothing, type TemplateResult } from "lit";
 import type { CoreError } from "./contract.ts";
+import { count } from "./format.ts";
 import { dotted } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { say, sayError } from "./words/say.ts";
@@ -18,7 +19,11 @@ export function complaint(error: CoreError): TemplateResult {
   // Models that share some letters with a name are no values that it may have.
   const allowed =
     error.allowed && error.code !== "unknown_model"
-      ? html` <small>${say("errors.allowed", { allowed: error.allowed })}</small>`
+      ? html` <small
+          >${say("errors.allowed", {
+            allowed: error.allowed.replace(/\d{5,}/g, (digits) => count(Number(digits))),
+          })}</small
+        >`
       : nothing;
   return translated
     ? html`<span>${translated}${allowed} <small lang="en">${error.message}</small></span>`

@@ -3,6 +3,7 @@ import "./page.ts";
 import { html, nothing, render, type TemplateResult } from "lit";
 import { loadCore } from "../core.ts";
 import { decode, encode } from "../link.ts";
+import { loadMore } from "../more.ts";
 import { copy } from "../save.ts";
 import { svgCard } from "../share/svg-card.ts";
 
@@ -68,7 +69,8 @@ async function drawPicture(): Promise<void> {
   const { link } = state;
   const decoded = decode(link);
   if (decoded.kind !== "request" || state.picture.link === link) return;
-  const report = await core.answer(decoded.request, JSON.stringify(decoded.request));
+  // Weighed as the card beside it is.
+  const report = await (await loadMore()).weigh(decoded.request);
   if (state.link !== link) return;
   state.picture = { link, svg: report.ok ? svgCard(report, decoded.request) : "" };
   draw();
