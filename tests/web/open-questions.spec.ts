@@ -38,7 +38,7 @@ test("weights of GPTQ keep their format: adapters on them, or all in 16 bits", a
   const ask = page.locator(".ask", method);
   await expect(ask).toContainText("until you say: LoRA on the GPTQ weights");
   await ask.getByRole("button", { name: "LoRA on the GPTQ weights" }).click();
-  await expect(page).toHaveURL(/quant_method=gptq.*peft\.r=16/);
+  await expect(page).toHaveURL(/quant_method=gptq.*peft\.target_modules=all-linear/);
   await expect(ask).toHaveCount(0);
 });
 

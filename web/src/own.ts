@@ -39,8 +39,8 @@ export const isMethod = (method: Method, request: Request): boolean =>
     (bits) => (get(request, `/quantization/${bits}`) === true) === (method.bits === bits),
   );
 
-/** "all-linear", because a list of names is another one for each family of models. */
-const ADAPTERS: Json = { r: 16, lora_alpha: 32, target_modules: "all-linear" };
+/** "all-linear", because a list of names is another one for each family of models; the rank is the library's, as on the command line. */
+export const ADAPTERS: Json = { target_modules: "all-linear" };
 const BITS: Record<NonNullable<Method["bits"]>, Json> = {
   load_in_4bit: { load_in_4bit: true, bnb_4bit_quant_type: "nf4", bnb_4bit_use_double_quant: true },
   load_in_8bit: { load_in_8bit: true },

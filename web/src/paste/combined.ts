@@ -1,5 +1,6 @@
 // A pasted text over the request that is there.
 import type { Request } from "../contract.ts";
+import { ADAPTERS } from "../own.ts";
 import { get, put } from "../pointer.ts";
 import type { Imported } from "./found.ts";
 
@@ -22,7 +23,7 @@ export function begun(request: Request): { request: Request; open: string[] } {
   const trains = !isTree(training) || Object.keys(training).some((key) => key !== "max_length");
   if (!bits || trains || peft !== undefined) return { request, open: [] };
   return {
-    request: { ...request, peft: { r: 16, lora_alpha: 32, target_modules: "all-linear" } },
+    request: { ...request, peft: ADAPTERS },
     open: ["/peft"],
   };
 }
