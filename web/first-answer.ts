@@ -55,7 +55,14 @@ export async function firstAnswer(folder: string): Promise<string> {
   const asked = JSON.stringify(origin.request);
   const whole = more.report(asked);
   const report = JSON.parse(whole) as Report;
-  const beyond = difference(JSON.parse(plimsoll.quick_report(asked)) as Json, JSON.parse(whole) as Json);
+  const peak = report.memory.instants.findIndex(({ id }) => id === report.memory.peak.instant);
+  const beyond = difference(JSON.parse(plimsoll.quick_report(asked)) as Json, JSON.parse(whole) as Json)
+    // What is behind tabs has time: the whole report is there when one is opened.
+    .filter(
+      ([at]) =>
+        !/^\/(?:memory\/instants\/\d+|tiers\/\d+\/headroom$)/.test(at) ||
+        at.startsWith(`/memory/instants/${peak}/`),
+    );
   const view = { ...firstView(lists as Core, "system"), request: origin.request, origin, report };
   // Nothing is drawn that could ask anything of them.
   const drawn = page(view, {} as Actions, { announcement: "", verdictInSight: true, drawn: STAGES });

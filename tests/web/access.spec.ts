@@ -114,6 +114,9 @@ test("on a phone the verdict stays in sight while a setting changes, and covers 
 }) => {
   await page.setViewportSize({ width: 360, height: 640 });
   await open(page);
+  // The settings are a sheet that is closed: the box comes first.
+  await page.keyboard.press("Tab");
+  await expect(page.locator("#paste-text")).toBeFocused();
   const ribbon = page.locator(".ribbon");
   await headline(page).scrollIntoViewIfNeeded();
   await expect(ribbon).toBeHidden();

@@ -36,7 +36,9 @@ test("a traceback alone leads to a fix: its frames say QLoRA, the card asks the 
   await expect(page.locator(".way")).toBeAttached();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   // What is said of the failure is said of the run that died, not of the mended one.
-  await expect(page.locator("plimsoll-paste .found > p").first()).toContainText("Replayed as requested");
+  await expect(page.locator("plimsoll-paste .found > p").first()).toContainText(
+    "8,192 tokens x 128,256 words",
+  );
   const summary = await page.locator("plimsoll-paste .found > p").first().textContent();
   await page.locator(".ways .apply").first().click();
   await expect(headline(page)).toContainText(/Fits|Tight/);

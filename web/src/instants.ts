@@ -3,9 +3,12 @@ import { html, nothing, type TemplateResult } from "lit";
 import { segments } from "./bar.ts";
 import type { Instant, Report } from "./contract.ts";
 import { sizeShort, sizeWords } from "./format.ts";
-import { instantName } from "./names.ts";
+import { named } from "./names.ts";
+import { EN_REST } from "./words/en-rest.ts";
 import { say } from "./words/say.ts";
 import type { Actions, View } from "./view.ts";
+
+export const instantName = (id: string) => named(EN_REST, "instant", id);
 
 function row(instant: Instant, report: Report, shown: string, actions: Actions): TemplateResult {
   const { peak } = report.memory;

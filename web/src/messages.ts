@@ -48,7 +48,7 @@ export function errors(view: View, actions: Actions): TemplateResult | typeof no
                   .repairs(error, view)
                   .map(
                     ({ label, edits }) =>
-                      html`<button type="button" class="repair" @click=${() => actions.edit(edits, "step")}>
+                      html`<button type="button" class="repair" @click=${() => actions.answer(edits)}>
                         ${label}
                       </button> `,
                   )

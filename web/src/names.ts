@@ -4,15 +4,13 @@ import { EN } from "./words/en.ts";
 import { say, type Word } from "./words/say.ts";
 
 /** The word for an id, or the id made readable: the core may know more than this page. */
-function named(prefix: string, id: string): string {
+export function named(words: object, prefix: string, id: string): string {
   const word = `${prefix}.${id}`;
-  return Object.hasOwn(EN, word) ? say(word as Word) : id.replaceAll("_", " ");
+  return Object.hasOwn(words, word) ? say(word as Word) : id.replaceAll("_", " ");
 }
 
-export const instantName = (id: string) => named("instant", id);
-
 /** For the middle of a sentence: "the highest point is in the first optimizer step". */
-export const instantPhrase = (id: string) => named("phrase", id);
+export const instantPhrase = (id: string) => named(EN, "phrase", id);
 
 export const VERDICTS: Record<Verdict, { readonly word: string; sign: string }> = {
   fits: {

@@ -197,7 +197,9 @@ export function givenWay(
   errors: CoreError[],
   accepts: (request: Request) => boolean,
 ): { request: Request; dropped: string[] } | undefined {
-  if (chosen.length === 0 || errors.length === 0) return undefined;
+  // Nothing stands against a model that nobody has named, or that nobody knows.
+  const nameless = errors.some(({ code }) => code === "missing" || code === "unknown_model");
+  if (chosen.length === 0 || errors.length === 0 || nameless) return undefined;
   const dropped: string[] = [];
   let after = request;
   for (const { pointer } of errors) {

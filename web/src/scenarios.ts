@@ -54,7 +54,7 @@ export function title(view: View, actions: Actions): TemplateResult {
       ${say("shown.begin")}
       ${MODELS.map(
         (id) =>
-          html`<button type="button" @click=${() => actions.edit([{ pointer: "/model", value: id }], "step")}>
+          html`<button type="button" @click=${() => actions.answer([{ pointer: "/model", value: id }])}>
             ${id.replace(/^.*\//, "")}
           </button>`,
       )}

@@ -8,7 +8,7 @@ import { swatch } from "./bar.ts";
 import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
 import { significant, size, sizeExact, unit, unitBytes, units } from "./format.ts";
-import { instantName } from "./names.ts";
+import { instantName } from "./instants.ts";
 import { PHONE, type Actions, type View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
 import { language, say, sayCore } from "./words/say.ts";

@@ -162,7 +162,7 @@ export type Look = Partial<
 
 export interface Actions {
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
-  /** A question of the card: the next one has the focus then. */
+  /** To a question of the card, or what goes with what it mends: the next question has the focus then. */
   answer(edits: Edit[]): void;
   editText(text: string): void;
   open(scenario: Scenario): void;

@@ -71,7 +71,11 @@ export function compare(view: View, actions: Actions): TemplateResult | typeof n
             <button
               type="button"
               class="quiet"
-              @click=${() => actions.look({ kept: undefined, comparison: undefined })}
+              @click=${({ target }: Event) => {
+                // It goes with its A; the focus stays beside it.
+                (target as Element).parentElement?.querySelector("button")?.focus();
+                actions.look({ kept: undefined, comparison: undefined });
+              }}
             >
               ${say("compare.drop")}
             </button>`
