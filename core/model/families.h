@@ -123,6 +123,7 @@ void read_glm4_moe_lite(ConfigReader&, const Frame&, Architecture&);
 void read_gpt_oss(ConfigReader&, const Frame&, Architecture&);
 // families/gpt.cpp
 void read_gpt2(ConfigReader&, const Frame&, Architecture&);
+void read_gpt_neo(ConfigReader&, const Frame&, Architecture&);
 void read_gptj(ConfigReader&, const Frame&, Architecture&);
 void read_gpt_neox(ConfigReader&, const Frame&, Architecture&);
 // families/opt.cpp, bloom.cpp, falcon.cpp, mpt.cpp
@@ -135,6 +136,12 @@ void read_replit(ConfigReader&, const Frame&, Architecture&);
 void read_bert(ConfigReader&, const Frame&, Architecture&);
 void read_roberta(ConfigReader&, const Frame&, Architecture&);
 void read_modernbert(ConfigReader&, const Frame&, Architecture&);
+// families/bert_relatives.cpp
+void read_distilbert(ConfigReader&, const Frame&, Architecture&);
+void read_electra(ConfigReader&, const Frame&, Architecture&);
+void read_mpnet(ConfigReader&, const Frame&, Architecture&);
+void read_deberta_v2(ConfigReader&, const Frame&, Architecture&);
+void read_nomic_bert(ConfigReader&, const Frame&, Architecture&);
 // families/t5.cpp
 void read_t5(ConfigReader&, const Frame&, Architecture&);
 void read_mt5(ConfigReader&, const Frame&, Architecture&);
@@ -143,6 +150,8 @@ void read_bart(ConfigReader&, const Frame&, Architecture&);
 void read_mbart(ConfigReader&, const Frame&, Architecture&);
 void read_whisper(ConfigReader&, const Frame&, Architecture&);
 void read_m2m_100(ConfigReader&, const Frame&, Architecture&);
+void read_pegasus(ConfigReader&, const Frame&, Architecture&);
+void read_marian(ConfigReader&, const Frame&, Architecture&);
 // families/llava.cpp
 void read_llava(ConfigReader&, const Frame&, Architecture&);
 void read_llava_next(ConfigReader&, const Frame&, Architecture&);

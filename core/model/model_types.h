@@ -34,8 +34,10 @@ struct Releases {
 /// What stands before the labels of a sequence classifier.
 enum class Classifier : uint8_t {
   labels_alone,
-  dense_of_its_own,  ///< RobertaClassificationHead, where the base model has a pooler
-  dense_and_norm     ///< ModernBertPredictionHead, without a bias
+  dense_of_its_own,   ///< RobertaClassificationHead, where the base model may have a pooler
+  dense_before,       ///< DistilBertForSequenceClassification's pre_classifier
+  pooler_of_its_own,  ///< DeBERTa's ContextPooler, Nomic's pooler: their base models have none
+  dense_and_norm      ///< ModernBertPredictionHead, without a bias
 };
 
 struct ModelType {

@@ -2,9 +2,28 @@
 
 #include <algorithm>
 
+#include "core/model/builders.h"
 #include "core/model/model_types.h"
 
 namespace plimsoll::model {
+
+namespace {
+
+// What a classifier has of its own in place of the base model's pooler; null: nothing.
+const char* dense_of(Classifier classifier) {
+  switch (classifier) {
+    case Classifier::dense_of_its_own:
+      return "classifier.dense";
+    case Classifier::dense_before:
+      return "pre_classifier";
+    case Classifier::pooler_of_its_own:
+      return "pooler.dense";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
 
 Architecture with_classification_head(Architecture network, uint64_t labels) {
   if (network.stacks.empty()) return network;
@@ -18,8 +37,13 @@ Architecture with_classification_head(Architecture network, uint64_t labels) {
   Stack& stack = network.stacks.front();
   const Classifier classifier = model_type(network.model_type).classifier;
   const bool own_dense = classifier == Classifier::dense_of_its_own;
-  for (Linear& linear : stack.linears) {
-    if (own_dense && linear.role == Role::other) linear.path = "classifier.dense";
+  if (const char* path = dense_of(classifier); path != nullptr) {
+    auto& linears = stack.linears;
+    linears.erase(
+        std::remove_if(linears.begin(), linears.end(),
+                       [&stack](const Linear& l) { return l.role == Role::other && l.in == stack.hidden; }),
+        linears.end());
+    add_linear(linears, path, stack.hidden, stack.hidden, true, Role::other);
   }
   if (classifier == Classifier::dense_and_norm) {
     Linear dense;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/memory/layers/delta_net.h"
+#include "core/memory/layers/disentangled.h"
 #include "core/memory/layers/litgpt.h"
 #include "core/memory/layers/mlp.h"
 #include "core/memory/layers/state_space.h"
@@ -123,8 +124,7 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
           std::move(fused)};
 }
 
-// DeepSeek: q and k,v come through narrow projections; k is put together from a shared rotary part and its
-// own.
+// DeepSeek: q and k, v come through narrow projections; k is joined of a shared rotary part and its own.
 Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const model::LayerGroup& g = *p.group;
   const double rows = p.batch * p.length;
@@ -250,6 +250,7 @@ Tensor short_convolution(Tape& tape, const LayerProgram& p, const Tensor& h) {
 Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h, int stream_size) {
   if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
   if (is_delta_net(p)) return delta_net(tape, p, h);
+  if (p.group->relative_rows > 0) return run_linear(tape, p, Role::o, disentangled_attention(tape, p, h));
   const bool latent = p.group->attention == model::AttentionKind::latent;
   if (p.implementation->attends_in_one_place && !latent) {
     Tensor out = litgpt_attention(tape, p, shape_of(p), h);
@@ -269,8 +270,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h, int st
   AttentionShape shape = shape_of(p);
   const bool masked = p.group->attention != model::AttentionKind::bidirectional && !p.group->position_bias;
   if (masked) shape.mask_size = stream_size;
-  // matmul lays out anew the heads of several samples that lie between others, and keeps that; the name stays until
-  // this returns.
+  // matmul lays out anew the heads of several samples that lie between others, and keeps that; the name stays.
   const bool sliced = p.attention.kernel == AttentionKernel::eager && p.has(Role::qkv) &&
                       !p.group->copied_heads && p.group->rotary_share > 0 && p.batch > 1 &&
                       p.implementation->transformers &&
@@ -331,7 +331,8 @@ Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
 Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, const Tensor& residual) {
   if (!p.group->post_norm) out = normalise_at(tape, p, after, std::move(out));
   tape.doing = "residual";
-  out = dropout(tape, std::move(out), p.dropped(p.group->residual_dropout));
+  const bool undropped = after == NormPlace::after_attention && p.group->attends_undropped;
+  out = dropout(tape, std::move(out), undropped ? 0 : p.dropped(p.group->residual_dropout));
   if (p.group->scaled_branches) out = scale(tape, std::move(out));
   Tensor sum = add(tape, residual, std::move(out));
   return p.group->post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;

@@ -58,9 +58,10 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (!recipe.peft.on) return false;
   // It is put on the model after its adapters.
   if (recipe.model_args.value_head && path == "v_head.summary") return true;
-  // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
+  // PEFT trains the new head of a classifier in full, and whatever module's name ends so ("pre_classifier"):
+  // tuners_utils.py, TaskType.SEQ_CLS; utils/other.py _set_trainable.
   const bool within = path.rfind("classifier.", 0) == 0;
-  if ((within || ends_with_name(path, "score") || ends_with_name(path, "classifier")) &&
+  if ((within || path.ends_with("score") || path.ends_with("classifier")) &&
       !recipe::task_of(recipe).vocabulary)
     return true;
   return named_in(path, recipe.peft.modules_to_save);

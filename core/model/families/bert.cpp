@@ -3,34 +3,49 @@
 #include <algorithm>
 
 #include "core/model/families.h"
+#include "core/model/families/encoders.h"
 #include "core/model/saturating.h"
 
-namespace plimsoll::model::families {
-
-using saturating::times;
+namespace plimsoll::model {
 
 namespace {
 
-void read(ConfigReader& config, const std::string& base, uint64_t vocab, uint64_t types,
-          Architecture& network) {
-  const uint64_t hidden = config.core("hidden_size", 768);
-  const uint64_t intermediate = config.core("intermediate_size", 3072);
-  network.vocab_size = config.core("vocab_size", vocab);
-  network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
-  network.max_position_embeddings = config.size("max_position_embeddings", 512);
-
+LayerGroup encoder_layers(ConfigReader& config, const EncoderTraits& t, uint64_t hidden,
+                          Architecture& network) {
   LayerGroup group;
   group.name = "encoder layers";
-  group.layers = config.depth("num_hidden_layers", 12);
+  group.layers = config.depth(t.layers_key, 12);
   group.attention = AttentionKind::bidirectional;
-  group.heads = group.kv_heads = config.core("num_attention_heads", 12);
-  group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");
-  group.rotary_share = 0;
+  group.heads = group.kv_heads = config.core(t.heads_key, 12);
+  group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, t.heads_key);
+  group.rotary_share = t.rotary ? 1 : 0;
   group.scores = Scores::own_type_cast_late;
   group.post_norm = true;
-  group.activation = activation(config, "hidden_act", "gelu", network);
-  group.attention_dropout = config.share("attention_probs_dropout_prob", 0.1);
-  group.residual_dropout = config.share("hidden_dropout_prob", 0.1);
+  group.activation = activation(config, t.activation_key, t.activation, network);
+  group.attention_dropout = config.share(t.attention_dropout_key, t.dropout);
+  group.residual_dropout = config.share(t.dropout_key, t.dropout);
+  const std::string layer = t.base + t.layer;
+  const uint64_t intermediate = config.core(t.intermediate_key, 3072);
+  add_attention(group, layer + t.attention, hidden, t.bias, t.bias, t.names);
+  if (t.gated) {
+    add_gated_mlp(group, layer + "mlp.", hidden, intermediate, t.bias);
+  } else {
+    add_plain_mlp(group, layer + t.up, layer + t.down, hidden, intermediate, t.bias);
+  }
+  add_layer_norm(group.norms, NormPlace::after_attention, hidden);
+  add_layer_norm(group.norms, NormPlace::after_mlp, hidden);
+  return group;
+}
+
+}  // namespace
+
+Stack& read_encoder(ConfigReader& config, const EncoderTraits& t, Architecture& network) {
+  const uint64_t hidden = config.core(t.hidden_key, 768);
+  const uint64_t words = t.narrow_words ? config.size("embedding_size", hidden) : hidden;
+  network.vocab_size = config.core("vocab_size", t.vocab);
+  network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
+  network.max_position_embeddings = config.size("max_position_embeddings", 512);
+  const LayerGroup group = encoder_layers(config, t, hidden, network);
 
   Stack encoder;
   encoder.part = Part::encoder;
@@ -38,35 +53,41 @@ void read(ConfigReader& config, const std::string& base, uint64_t vocab, uint64_
   encoder.hidden = hidden;
   encoder.embedding_norm = true;
   encoder.embedding_dropout = group.residual_dropout;
-  add_table(encoder, base + "embeddings.word_embeddings", network.vocab_size, hidden);
-  add_table(encoder, base + "embeddings.position_embeddings", network.max_position_embeddings, hidden, true);
-  add_table(encoder, base + "embeddings.token_type_embeddings", config.count("type_vocab_size", types),
-            hidden);
-  add_layer_norm(encoder.norms, NormPlace::other, hidden);
-  const std::string layer = base + "encoder.layer.#.";
-  add_attention(group, layer + "attention.", hidden, true, true,
-                {"self.query", "self.key", "self.value", "output.dense"});
-  add_plain_mlp(group, layer + "intermediate.dense", layer + "output.dense", hidden, intermediate, true);
-  add_layer_norm(group.norms, NormPlace::after_attention, hidden);
-  add_layer_norm(group.norms, NormPlace::after_mlp, hidden);
+  const std::string at = t.base + "embeddings.";
+  add_table(encoder, at + "word_embeddings", network.vocab_size, words);
+  if (t.learned_positions)
+    add_table(encoder, at + "position_embeddings", network.max_position_embeddings, words, true);
+  if (t.types > 0)
+    add_table(encoder, at + "token_type_embeddings", config.count("type_vocab_size", t.types), words);
+  add_layer_norm(encoder.norms, NormPlace::other, words);
+  if (words != hidden)
+    add_linear(encoder.linears, t.base + "embeddings_project", words, hidden, true, Role::other);
   encoder.groups.push_back(group);
-  add_linear(encoder.linears, base + "pooler.dense", hidden, hidden, true, Role::other);
+  if (t.pooler) add_linear(encoder.linears, t.base + "pooler.dense", hidden, hidden, true, Role::other);
   network.stacks.push_back(encoder);
+  return network.stacks.back();
 }
 
-}  // namespace
+}  // namespace plimsoll::model
+
+namespace plimsoll::model::families {
 
 void read_bert(ConfigReader& config, const Frame&, Architecture& network) {
-  read(config, "bert.", 30522, 2, network);
+  read_encoder(config, {}, network);
 }
 
 void read_roberta(ConfigReader& config, const Frame&, Architecture& network) {
-  read(config, "roberta.", 50265, 2, network);
+  EncoderTraits traits;
+  traits.base = "roberta.";
+  traits.vocab = 50265;
+  read_encoder(config, traits, network);
   // Positions are counted from behind the padding token's, so the first two rows of the table are never read
   // (modeling_roberta.py create_position_ids_from_input_ids).
   uint64_t& positions = network.max_position_embeddings;
   positions -= std::min<uint64_t>(2, positions);
 }
+
+using saturating::times;
 
 void read_modernbert(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = config.core("hidden_size", 768);

@@ -1,5 +1,5 @@
-// GPT-2 (its linears are Conv1D, a transposed nn.Linear), GPT-J and GPT-NeoX/Pythia.
-// Transformers 4.57, models/gpt2, gptj, gpt_neox.
+// GPT-2 (its linears are Conv1D, a transposed nn.Linear), GPT-Neo, GPT-J and GPT-NeoX/Pythia.
+// Transformers 4.57, models/gpt2, gpt_neo, gptj, gpt_neox.
 #include "core/model/families.h"
 #include "core/model/saturating.h"
 
@@ -65,6 +65,43 @@ void read_gpt2(ConfigReader& config, const Frame& frame, Architecture& network) 
   add_linear(group.linears, layer + "attn.c_proj", hidden, hidden, true, Role::o);
   add_plain_mlp(group, layer + "mlp.c_fc", layer + "mlp.c_proj", hidden, inner, true);
   for (Linear& linear : group.linears) linear.module = Module::conv1d;
+  add_layer_norm(group.norms, NormPlace::before_attention, hidden);
+  add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
+  add_layer_norm(text.norms, NormPlace::other, hidden);
+  text.groups.push_back(group);
+  add_head(network, text, frame.head, hidden);
+  network.stacks.push_back(text);
+}
+
+// Half of its layers see 256 tokens back, which makes no tensor smaller.
+void read_gpt_neo(ConfigReader& config, const Frame& frame, Architecture& network) {
+  Stack text = text_stack(config.core("hidden_size", 2048));
+  const uint64_t hidden = text.hidden;
+  network.vocab_size = config.core("vocab_size", 50257);
+  network.max_position_embeddings = config.core("max_position_embeddings", 2048);
+  network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
+  text.embedding_dropout = config.share("embed_dropout", 0);
+
+  LayerGroup group;
+  group.name = "decoder layers";
+  group.layers = config.depth("num_layers", 24);
+  group.heads = group.kv_heads = config.core("num_heads", 16);
+  group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_heads");
+  group.activation = activation(config, "activation_function", "gelu_new", network);
+  group.attention_dropout = config.share("attention_dropout", 0);
+  group.residual_dropout = config.share("resid_dropout", 0);
+  group.dropout_modules = true;
+  group.rotary_share = 0;
+  group.scores = Scores::fp32;
+
+  const std::string base = frame.base("transformer");
+  const std::string layer = base + "h.#.";
+  add_table(text, base + "wte", network.vocab_size, hidden);
+  add_table(text, base + "wpe", network.max_position_embeddings, hidden, true);
+  add_attention(group, layer + "attn.attention.", hidden, false, true,
+                {"q_proj", "k_proj", "v_proj", "out_proj"});
+  const uint64_t inner = config.size("intermediate_size", times(4, hidden));
+  add_plain_mlp(group, layer + "mlp.c_fc", layer + "mlp.c_proj", hidden, inner, true);
   add_layer_norm(group.norms, NormPlace::before_attention, hidden);
   add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
   add_layer_norm(text.norms, NormPlace::other, hidden);

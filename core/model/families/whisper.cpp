@@ -1,6 +1,6 @@
 // Encoder-decoders of the BART line: BART itself (norms behind the branches) and mBART (norms before them),
-// Whisper (sound in, text out) and NLLB-200 (m2m_100, sinusoidal positions). Transformers 4.57, models/bart,
-// mbart, whisper, m2m_100.
+// Whisper (sound in, text out), and with sinusoidal positions NLLB-200 (m2m_100), Pegasus and Marian. Transformers
+// 4.57, models/bart, mbart, whisper, m2m_100, pegasus, marian.
 #include "core/model/families.h"
 #include "core/model/saturating.h"
 
@@ -132,19 +132,54 @@ void read_mbart(ConfigReader& config, const Frame&, Architecture& network) {
   read_bart_line(config, false, network);
 }
 
-void read_m2m_100(ConfigReader& config, const Frame&, Architecture& network) {
+namespace {
+
+// No norm behind the embeddings, and positions of sines: which of them are parameters differs.
+struct Sinusoidal {
+  uint64_t vocab;
+  std::string_view activation;
+  double attention_dropout;
+  bool post_norm, stored_positions;
+};
+
+void read_sinusoidal(ConfigReader& config, const Sinusoidal& own, Architecture& network) {
   const uint64_t hidden = config.core("d_model", 1024);
-  network.vocab_size = config.core("vocab_size", 128112);
+  network.vocab_size = config.core("vocab_size", own.vocab);
   network.tied_head = config.flag("tie_word_embeddings", true);
   network.max_position_embeddings = config.size("max_position_embeddings", 1024);
-  const LayerGroup shape = read_shape(config, "relu", 0.1, 0.1, network);
+  LayerGroup shape = read_shape(config, own.activation, 0.1, own.attention_dropout, network);
+  shape.post_norm = own.post_norm;
+  if (own.stored_positions) shape.activation_dropout = config.share("activation_dropout", 0);
 
   Stack encoder = read_side(config, {Part::encoder, "encoder", 12, 16, 4096}, hidden, true, shape);
   Stack decoder = read_side(config, {Part::decoder, "decoder", 12, 16, 4096}, hidden, true, shape);
+  if (own.stored_positions) {
+    for (Stack* side : {&encoder, &decoder}) {
+      add_table(*side, "model." + side->name + ".embed_positions", network.max_position_embeddings, hidden,
+                true);
+      side->tables.back().trained = false;
+    }
+  }
   add_table(encoder, "model.shared", network.vocab_size, hidden);
   add_head(network, decoder, "lm_head", hidden);
   network.stacks.push_back(encoder);
   network.stacks.push_back(decoder);
+}
+
+}  // namespace
+
+void read_m2m_100(ConfigReader& config, const Frame&, Architecture& network) {
+  read_sinusoidal(config, {128112, "relu", 0.1, false, false}, network);
+}
+
+void read_pegasus(ConfigReader& config, const Frame&, Architecture& network) {
+  read_sinusoidal(config, {50265, "gelu", 0, false, true}, network);
+}
+
+void read_marian(ConfigReader& config, const Frame&, Architecture& network) {
+  if (!config.flag("share_encoder_decoder_embeddings", true))
+    config.fail("share_encoder_decoder_embeddings", "Only a Marian with one vocabulary is replayed.", "true");
+  read_sinusoidal(config, {58101, "gelu", 0, true, true}, network);
 }
 
 }  // namespace plimsoll::model::families

@@ -1,0 +1,33 @@
+// What BERT and the encoders after it have in common: a table of words, layers with a norm behind each branch.
+//
+//     EncoderTraits traits{.base = "distilbert.", .layers_key = "n_layers"};
+//     read_encoder(config, traits, network);
+#pragma once
+
+#include <string>
+
+#include "core/model/builders.h"
+
+namespace plimsoll::model {
+
+/// BERT's own, where a family says nothing else.
+struct EncoderTraits {
+  std::string base = "bert.";
+  uint64_t vocab = 30522, types = 2;
+  bool learned_positions = true, pooler = true;
+  bool narrow_words = false;     ///< embedding_size: words may be narrower than the layers
+  bool rotary = false, gated = false, bias = true;
+  const char *hidden_key = "hidden_size", *intermediate_key = "intermediate_size",
+             *layers_key = "num_hidden_layers", *heads_key = "num_attention_heads",
+             *activation_key = "hidden_act", *attention_dropout_key = "attention_probs_dropout_prob",
+             *dropout_key = "hidden_dropout_prob";
+  const char* activation = "gelu";
+  double dropout = 0.1;
+  std::string layer = "encoder.layer.#.";  ///< and below it:
+  std::string attention = "attention.", up = "intermediate.dense", down = "output.dense";
+  AttentionNames names = {"self.query", "self.key", "self.value", "output.dense"};
+};
+/// Adds the encoder to the network, which is counted as the base model.
+Stack& read_encoder(ConfigReader& config, const EncoderTraits& traits, Architecture& network);
+
+}  // namespace plimsoll::model
