@@ -215,6 +215,7 @@ struct LayerGroup {
   bool images_in_mask = false;  ///< Gemma 3, PaliGemma: tokens of an image see each other, which takes a mask
   bool position_bias = false;   ///< T5: a number for each distance and head is added to the scores
   bool post_norm = false;       ///< BERT, BART: a norm acts on the sum of residual and branch
+  bool keeps_activation = false;   ///< BERT: what the activation gave is there until the layer returns
   bool attends_undropped = false;  ///< DistilBERT: no dropout behind its attention
   uint64_t relative_rows = 0;  ///< DeBERTa: queries and keys are held against so many learned distances too
   StateSpace state_space;

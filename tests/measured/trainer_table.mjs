@@ -20,7 +20,7 @@ function cases() {
   const files = readdirSync(folder).filter((file) => /^trainer_steps.*\.json$/.test(file));
   return files.flatMap((file) => {
     const { seed, cases } = JSON.parse(readFileSync(`${folder}/${file}`, "utf8"));
-    const set = file.match(/scans|sinks|tied|tokens/)?.[0] ?? `seed ${seed}`;
+    const set = file.match(/encoders|scans|sinks|tied|tokens/)?.[0] ?? `seed ${seed}`;
     return cases.filter(({ seen }) => seen).map((one) => ({ ...one, set }));
   });
 }

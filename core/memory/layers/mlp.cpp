@@ -79,6 +79,7 @@ Tensor plain_mlp(Tape& tape, const LayerProgram& p, const Tensor& x, Role up_rol
   Tensor up = run_linear(tape, p, up_role, x);
   tape.doing = "activation";
   Tensor active = activation(tape, p.mode, activation_of(p), std::move(up), p.train_norms);
+  if (p.group->keeps_activation && p.frame != nullptr && !p.keeps_frame) p.frame->push_back(active);
   active = dropout(tape, std::move(active), p.dropped(p.group->activation_dropout));
   return run_linear(tape, p, down_role, active);
 }

@@ -21,6 +21,7 @@ LayerGroup encoder_layers(ConfigReader& config, const EncoderTraits& t, uint64_t
   group.rotary_share = t.rotary ? 1 : 0;
   group.scores = Scores::own_type_cast_late;
   group.post_norm = true;
+  group.keeps_activation = t.keeps_activation;
   group.activation = activation(config, t.activation_key, t.activation, network);
   group.attention_dropout = config.share(t.attention_dropout_key, t.dropout);
   group.residual_dropout = config.share(t.dropout_key, t.dropout);

@@ -27,6 +27,7 @@ void read_distilbert(ConfigReader& config, const Frame&, Architecture& network) 
   traits.names = {"q_lin", "k_lin", "v_lin", "out_lin"};
   traits.up = "ffn.lin1";
   traits.down = "ffn.lin2";
+  traits.keeps_activation = false;
   read_encoder(config, traits, network).groups.front().attends_undropped = true;
 }
 
@@ -90,6 +91,7 @@ void read_nomic_bert(ConfigReader& config, const Frame&, Architecture& network) 
   traits.vocab = 30528;
   traits.learned_positions = traits.pooler = traits.bias = false;
   traits.rotary = traits.gated = true;
+  traits.keeps_activation = false;
   traits.activation = "silu";
   traits.dropout = 0;
   traits.layer = "layers.#.";

@@ -16,6 +16,7 @@ struct EncoderTraits {
   uint64_t vocab = 30522, types = 2;
   bool learned_positions = true, pooler = true;
   bool narrow_words = false;     ///< embedding_size: words may be narrower than the layers
+  bool keeps_activation = true;  ///< a name of forward() holds what the activation gave
   bool rotary = false, gated = false, bias = true;
   const char *hidden_key = "hidden_size", *intermediate_key = "intermediate_size",
              *layers_key = "num_hidden_layers", *heads_key = "num_attention_heads",

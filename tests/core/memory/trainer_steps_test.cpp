@@ -5,7 +5,8 @@
 // trainer_steps_fourth.json to trainer_steps_thirteenth.json were counted
 // blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss,
 // trainer_steps_tokens.json for trainable_token_indices (it ran before it was priced), trainer_steps_tied.json for
-// modules_to_save of tied ones.
+// modules_to_save of tied ones, trainer_steps_encoders.json for the encoders that came after BERT,
+// Pegasus, Marian and GPT-Neo.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,6 +108,8 @@ constexpr Seed seeds[] = {
     {"trainer_steps_thirteenth.json", 40, 0.001, 0.02, 0.025},  // which nobody has looked at
     {"trainer_steps_scans.json", 24, 0.009, 0.02,
      0.022},  // state-space layers in PyTorch, the last eight blind
+    // DistilBERT, ELECTRA, MPNet, Nomic, DeBERTa-v3 as classifiers; Pegasus, Marian, GPT-Neo
+    {"trainer_steps_encoders.json", 32, 0.003, 0.0175, 0.0175},
     {"trainer_steps_tied.json", 3, 0.001, 0.001, 0.001},    // modules_to_save of a tied embedding, fp32
     {"trainer_steps_tokens.json", 8, 0.001, 0.003, 0.003},  // PEFT's trainable_token_indices
 };
