@@ -37,6 +37,16 @@ class Section {
   json::Errors& errors_;
 };
 
+// Of checkpoints that the file names, no others.
+void read_positions(const json::Json& value, ModelPreset& preset, json::Errors& errors) {
+  json::Object object(value, "/positions", errors);
+  for (const std::string& name : preset.same_shapes) {
+    if (!object.has(name)) continue;
+    preset.positions.emplace_back(name, object.count(name, {1, 1e9}).value_or(0));
+  }
+  object.no_other_keys();
+}
+
 std::string last_part_in_lower_case(const std::string& hf_id) {
   std::string part = hf_id.substr(hf_id.rfind('/') + 1);
   for (char& c : part) {
@@ -86,6 +96,7 @@ std::optional<ModelPreset> read_model_preset(const json::Json& value, const std:
   preset.same_shapes = section.texts("same_shapes");
   preset.sources = section.texts("sources");
   preset.note = object.text("notes").value_or("");
+  if (object.has("positions")) read_positions(*object.find("positions"), preset, found);
   if (section.present("config")) preset.config = *object.find("config");
   if (section.present("parameters")) read_parameters(*object.find("parameters"), preset, found);
   object.no_other_keys();

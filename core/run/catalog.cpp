@@ -44,6 +44,13 @@ void read_scenario(const json::Json& value, const std::string& path, Catalog& ca
 // Ids win over aliases, aliases over other checkpoints of the same shapes.
 void index_names(Catalog& catalog) {
   catalog.names.clear();
+  catalog.positions.clear();
+  for (const ModelEntry& entry : catalog.models) {
+    for (const auto& [name, tokens] : entry.preset.positions) {
+      catalog.positions.emplace(lower(name), tokens);
+      catalog.positions.emplace(lower(last_part(name)), tokens);
+    }
+  }
   const auto add = [&catalog](const std::string& name, std::size_t index) {
     catalog.names.emplace(lower(name), index);
   };

@@ -51,14 +51,15 @@ constexpr std::array<std::string_view, 21> tunings = {
     "inst",     "dpo-v2", "merged", "dequantized", "reasoning", "source",  "linearized"};
 
 // What a person puts behind the name of the base says nothing of its shapes, but for these words.
-constexpr std::array<std::string_view, 52> other_shapes = {
-    "vision",    "vl",     "vlm",       "audio",      "omni",    "moe",    "mini",     "tiny",
-    "small",     "medium", "large",     "xl",         "xxl",     "xlarge", "xlm",      "big",
-    "huge",      "lite",   "nano",      "nemo",       "pro",     "plus",   "max",      "turbo",
-    "flash",     "next",   "distill",   "distilled",  "pruned",  "sliced", "expanded", "upscaled",
-    "extended",  "embed",  "embedding", "embeddings", "encoder", "shrunk", "mixture",  "linear",
-    "hybrid",    "mamba",  "rwkv",      "draft",      "drafter", "eagle",  "medusa",   "speculator",
-    "assistant", "scout",  "maverick",  "preview"};
+constexpr std::array<std::string_view, 60> other_shapes = {
+    "vision",    "vl",     "vlm",       "audio",      "omni",       "moe",    "mini",     "tiny",
+    "small",     "medium", "large",     "xl",         "xxl",        "xlarge", "xlm",      "big",
+    "huge",      "lite",   "nano",      "nemo",       "pro",        "plus",   "max",      "turbo",
+    "flash",     "next",   "distill",   "distilled",  "pruned",     "sliced", "expanded", "upscaled",
+    "extended",  "embed",  "embedding", "embeddings", "encoder",    "shrunk", "mixture",  "linear",
+    "hybrid",    "mamba",  "rwkv",      "draft",      "drafter",    "eagle",  "medusa",   "speculator",
+    "assistant", "scout",  "maverick",  "preview",    "multimodal", "mm",     "image",    "video",
+    "speech",    "ocr",    "tts",       "asr"};
 // And in front of it only these are a person's own.
 constexpr std::array<std::string_view, 9> own_words = {"my",   "our",   "finetuned", "ft",   "sft",
                                                        "lora", "qlora", "merged",    "local"};
@@ -131,15 +132,16 @@ std::string squeezed(std::string_view name) {
   return out;
 }
 
-// The one preset that answers to this spelling; null when none does, or several.
-const ModelEntry* find_spelling(const Catalog& catalog, std::string_view name) {
+// The one preset that is listed so, or answers to this spelling; null when none does, or several.
+NamedModel find_listed(const Catalog& catalog, std::string_view name) {
+  if (const ModelEntry* listed = catalog.find_model(name)) return {listed, "", lower(name)};
   const std::string wanted = squeezed(name);
-  const ModelEntry* found = nullptr;
+  NamedModel found;
   for (const auto& [known, index] : catalog.names) {
     if (squeezed(last_part(known)) != wanted) continue;
     const ModelEntry* entry = &catalog.models[index];
-    if (found != nullptr && found != entry) return nullptr;
-    found = entry;
+    if (found.entry != nullptr && found.entry != entry) return {};
+    found = {entry, "", known};
   }
   return found;
 }
@@ -182,13 +184,12 @@ NamedModel find_base(const Catalog& catalog, std::string_view name, std::string_
     if (end < part.size() && !is_between(part[end])) continue;
     const std::string_view base = part.substr(0, end), rest = part.substr(std::min(end + 1, part.size()));
     if (!rest.empty() && !is_of_a_person(rest)) continue;
-    const ModelEntry* entry = catalog.find_model(base);
-    if (entry == nullptr) entry = find_spelling(catalog, base);
-    if (entry == nullptr) continue;
-    std::string how = "\"" + std::string(name);
-    how += "\" is not listed; by its name it was made from " + entry->preset.hf_id;
-    how += ", whose shapes are taken.";
-    return {entry, how};
+    NamedModel found = find_listed(catalog, base);
+    if (found.entry == nullptr) continue;
+    found.how = "\"" + std::string(name);
+    found.how += "\" is not listed; by its name it was made from " + found.entry->preset.hf_id;
+    found.how += ", whose shapes are taken.";
+    return found;
   }
   return {};
 }
@@ -196,18 +197,16 @@ NamedModel find_base(const Catalog& catalog, std::string_view name, std::string_
 }  // namespace
 
 NamedModel find_by_name(const Catalog& catalog, std::string_view name) {
-  if (const ModelEntry* listed = catalog.find_model(name)) return {listed, ""};
+  if (const ModelEntry* listed = catalog.find_model(name)) return {listed, "", lower(name)};
   const std::string_view part = naming_part(name);
   std::string_view rest = part;
   std::string left_out;
   while (!rest.empty()) {
-    const ModelEntry* entry = catalog.find_model(rest);
-    if (entry == nullptr) entry = find_spelling(catalog, rest);
-    if (entry != nullptr) {
-      std::string how = "\"" + std::string(name) + "\" is not listed; its name was read as " +
-                        entry->preset.hf_id + " with the same shapes";
-      how += left_out.empty() ? "." : ", \"" + left_out + "\" left out.";
-      return {entry, how};
+    if (NamedModel found = find_listed(catalog, rest); found.entry != nullptr) {
+      found.how = "\"" + std::string(name) + "\" is not listed; its name was read as " +
+                  found.entry->preset.hf_id + " with the same shapes";
+      found.how += left_out.empty() ? "." : ", \"" + left_out + "\" left out.";
+      return found;
     }
     std::string_view word = ending(rest, packings);
     if (word.empty()) word = ending(rest, tunings);

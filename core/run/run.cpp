@@ -43,6 +43,8 @@ void find_network(const recipe::Request& given, const Catalog& catalog, Run& run
     return;
   }
   run.network = run.entry->network;
+  if (const auto own = catalog.positions.find(named.known); own != catalog.positions.end())
+    run.network.max_position_embeddings = own->second;
   if (!named.how.empty()) run.network.notes.push_back({"model_by_name", named.how, "/model"});
   if (!run.entry->preset.verified) {
     run.network.notes.push_back(
