@@ -7,6 +7,7 @@
 #include "core/exchange/scalar.h"
 #include "core/json/ascii.h"
 #include "core/json/near.h"
+#include "core/model/not_replayed.h"
 #include "core/question/said_cards.h"
 #include "core/run/model_names.h"
 
@@ -157,7 +158,9 @@ Typed typed_model(const std::string& name, const run::Catalog& catalog) {
     return {id, ascii::lower(id) == ascii::lower(shapes) ? "" : "its shapes are those of " + shapes, {}};
   }
   if (run::find_by_name(catalog, name).entry != nullptr) return {name, "", {}};
-  return named(name, run::model_list(catalog));
+  // Of parts of a name another model comes out: "microsoft/deberta-base" is no DeBERTa-v3.
+  const bool whole = name.find('/') != std::string::npos || !model::not_replayed_by_name(name).empty();
+  return whole ? Typed{name, "", {}} : named(name, run::model_list(catalog));
 }
 
 Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::Catalog& catalog) {

@@ -4,6 +4,7 @@
 
 #include "core/model/expert_traits.h"
 #include "core/model/family_table.h"
+#include "core/model/not_replayed.h"
 
 namespace plimsoll::model {
 
@@ -16,11 +17,21 @@ const Family* find_family(std::string_view model_type) {
   return nullptr;
 }
 
-void note_unknown(const std::string& model_type, const std::string& pointer, Architecture& network) {
+// Read as a Llama, with a note; but not what is known to be none.
+void read_unknown(ConfigReader& config, const std::string& model_type, const Frame& frame,
+                  Architecture& network) {
+  if (const std::string_view what = not_replayed(model_type); !what.empty()) {
+    config.fail(
+        "model_type", "\"" + model_type + "\" is " + std::string(what) + ", which is not replayed here.",
+        "a model that writes text, or an encoder of it: llama, qwen3, gemma3, bert, deberta-v2, t5, ...");
+    return;
+  }
   const std::string name = model_type.empty() ? "The config has no model_type"
                                               : "The model_type \"" + model_type + "\" is not known here";
-  network.notes.push_back(
-      {"unknown_model_type", name + "; its fields are those of Llama, so it was read as a Llama.", pointer});
+  network.notes.push_back({"unknown_model_type",
+                           name + "; its fields are those of Llama, so it was read as a Llama.",
+                           config.pointer("model_type")});
+  families::read_unknown(config, frame, network);
 }
 
 }  // namespace
@@ -31,8 +42,7 @@ void read_text_model(ConfigReader& config, std::string_view fallback_type, const
   read_checkpoint_dtype(config, network);
   const Family* family = find_family(model_type);
   if (family == nullptr) {
-    note_unknown(model_type, config.pointer("model_type"), network);
-    families::read_unknown(config, frame, network);
+    read_unknown(config, model_type, frame, network);
   } else {
     family->read(config, frame, network);
   }
@@ -51,8 +61,7 @@ std::optional<Architecture> read_config(const json::Json& value, const std::stri
       network.kind = family->kind;
       family->read(config, {}, network);
     } else {
-      note_unknown(network.model_type, config.pointer("model_type"), network);
-      families::read_unknown(config, {}, network);
+      read_unknown(config, network.model_type, {}, network);
     }
     mark_experts(network.model_type, network);
   }

@@ -7,6 +7,7 @@
 
 #include "core/diagnosis/facts.h"
 #include "core/json/ascii.h"
+#include "core/model/not_replayed.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_request.h"
 #include "core/run/model_names.h"
@@ -180,6 +181,16 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
 
 namespace {
 
+// "bge-huge", "clip-vit-base": as the names of models begin, of those that are replayed or not.
+bool begins_like_a_model(std::string_view word, const run::Catalog& catalog) {
+  if (!model::not_replayed_by_name(word).empty()) return true;
+  constexpr std::size_t shortest = 4;
+  const std::string stem = ascii::lower(word.substr(0, word.find('-') + 1));
+  if (stem.size() < shortest || stem == "all-" || stem == "multi-") return false;  // all-linear, multi-GPU
+  const auto name = catalog.names.lower_bound(stem);
+  return name != catalog.names.end() && name->first.starts_with(stem);
+}
+
 // "Can I fine-tune bge-m3": what is trained, with a name like a model's and no size in it.
 std::string object_in(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
   constexpr std::string_view before[] = {"fine-tune", "finetune", "fine-tuning", "finetuning",
@@ -189,7 +200,8 @@ std::string object_in(const std::vector<std::string_view>& words, const run::Cat
     const std::string verb = ascii::lower(words[i - 1]);
     const bool trained = std::find(std::begin(before), std::end(before), verb) != std::end(before);
     const bool named = ascii::is_letter(words[i].front()) && words[i].find('-') != std::string_view::npos &&
-                       words[i].find_first_of("0123456789") != std::string_view::npos;
+                       (words[i].find_first_of("0123456789") != std::string_view::npos ||
+                        begins_like_a_model(words[i], catalog));
     const std::string small = ascii::lower(words[i]);
     const bool setting =
         small.starts_with("zero-") || small.starts_with("fsdp") || small.starts_with("flash");

@@ -9,6 +9,7 @@
 #include "core/exchange/notebook.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
+#include "core/model/not_replayed.h"
 #include "core/question/answers.h"
 #include "core/question/pasted_case.h"
 #include "core/report/advice.h"
@@ -237,8 +238,11 @@ void write_no_message(Writer& out, bool found, const question::SaidRequest& said
   json::Errors errors;
   const bool run = said.method || !said.cards.empty() || said.card_bytes > 0;
   if (!found && run && !said.unknown_model.empty()) {
+    const std::string_view what = model::not_replayed_by_name(said.unknown_model);
     errors.push_back(
-        {"unknown_model", "/model", said.unknown_model + " is no model that is known by name.",
+        {"unknown_model", "/model",
+         said.unknown_model + (what.empty() ? " is no model that is known by name."
+                                            : " is " + std::string(what) + ", which is not replayed here."),
          "a name of \"plimsoll models\", a size (\"a 7B\"), or a request with the model's config"});
   } else if (!found) {
     errors.push_back({"no_message", "", "No message of lacking memory was found in this text.",

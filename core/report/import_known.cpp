@@ -6,6 +6,7 @@
 #include "core/json/ascii.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
+#include "core/model/not_replayed.h"
 #include "core/question/said_cards.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/stacks.h"
@@ -71,6 +72,13 @@ void look_up_model(Import& import, const run::Catalog& catalog) {
   if (named.entry != nullptr && has_its_modules(import, named.entry->preset.hf_id, catalog)) {
     import.notes.push_back(named.how);
     import.request["model"] = named.entry->preset.hf_id;
+    return;
+  }
+  if (const std::string_view what = model::not_replayed_by_name(import.model); !what.empty()) {
+    import.errors.push_back({"unknown_model", "/model",
+                             "The configuration is read, but \"" + import.model + "\" is " +
+                                 std::string(what) + ", which is not replayed here.",
+                             ""});
     return;
   }
   std::string similar;

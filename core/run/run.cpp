@@ -11,6 +11,7 @@
 #include "core/memory/parameters/unfrozen.h"
 #include "core/memory/step/unroll.h"
 #include "core/model/layers_apart.h"
+#include "core/model/not_replayed.h"
 #include "core/model/task_head.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/strategies.h"
@@ -34,6 +35,13 @@ void find_network(const recipe::Request& given, const Catalog& catalog, Run& run
   if (given.model_id.empty()) return;
   const NamedModel named = find_by_name(catalog, given.model_id);
   run.entry = named.entry;
+  if (const std::string_view what = model::not_replayed_by_name(given.model_id);
+      run.entry == nullptr && !what.empty()) {
+    errors.push_back({"unknown_model", "/model",
+                      "\"" + given.model_id + "\" is " + std::string(what) + ", which is not replayed here.",
+                      ""});
+    return;
+  }
   if (run.entry == nullptr) {
     errors.push_back({"unknown_model", "/model",
                       "\"" + given.model_id + "\" is not among the presets." +

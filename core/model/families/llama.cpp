@@ -216,7 +216,10 @@ struct Foreign {
 const Foreign foreign[] = {
     {{"pos_att_type", "position_buckets", "relative_attention_num_buckets"},
      "scores of relative positions",
-     "an encoder whose attention is known: bert, roberta, modernbert, t5, ..."},
+     "an encoder whose attention is known: bert, roberta, deberta-v2, t5, ..."},
+    {{"layer_norm_eps", "layer_norm_epsilon", "norm_eps", "type_vocab_size"},
+     "norms, which are no RMSNorms,",
+     "a model_type whose norms are known: bert, gpt_neox, phi, starcoder2, ..."},
     {{"vision_config", "img_processor", "vision_lora", "audio_config", "audio_processor", "speech_lora"},
      "towers for images or sound",
      "a model_type whose towers are known: qwen2_5_vl, llava, gemma3, whisper, ..."},

@@ -227,6 +227,45 @@ TEST(ModelReading, AnUnknownModelWithLayersOfItsOwnIsNotTakenForALlama) {
   }
 }
 
+// Transformers' own classes count up to fourteen times fewer parameters than a Llama of these fields.
+TEST(ModelReading, ATypeThatIsNotReplayedIsRefusedByName) {
+  for (const char* type : {"albert", "vit", "wav2vec2", "bitnet", "nanochat", "phi4_multimodal"}) {
+    const json::Errors errors = refusal(std::string(R"({"model_type":")") + type +
+                                        R"(","hidden_size":768,"intermediate_size":3072,
+      "num_hidden_layers":12,"num_attention_heads":12,"vocab_size":30000})");
+    ASSERT_EQ(errors.size(), 1u) << type;
+    EXPECT_EQ(errors[0].pointer, "/model/config/model_type") << type;
+    EXPECT_NE(errors[0].message.find(type), std::string::npos) << type;
+  }
+}
+
+TEST(ModelReading, AnUnknownModelWithLayerNormsIsNoLlama) {
+  for (const char* own :
+       {R"("layer_norm_eps":1e-12)", R"("layer_norm_epsilon":1e-5)", R"("type_vocab_size":2)"}) {
+    const json::Errors errors = refusal(std::string(R"({"model_type":"tomorrow","hidden_size":768,
+      "intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"vocab_size":30000,)") +
+                                        own + "}");
+    ASSERT_EQ(errors.size(), 1u) << own;
+  }
+}
+
+TEST(ModelReading, DistilBertIsReadByItsOwnFields) {
+  const Architecture small =
+      read(R"({"model_type":"distilbert","dim":768,"hidden_dim":3072,"n_layers":6,"n_heads":12,
+    "vocab_size":30522,"max_position_embeddings":512})");
+  EXPECT_EQ(parameter_count(small), 66362880u);
+  EXPECT_TRUE(small.notes.empty());
+}
+
+TEST(ModelReading, TheConvolutionOfTheLargerDebertasIsRefused) {
+  const json::Errors errors =
+      refusal(R"({"model_type":"deberta-v2","hidden_size":1536,"intermediate_size":6144,
+    "num_hidden_layers":24,"num_attention_heads":24,"vocab_size":128100,"conv_kernel_size":3,
+    "relative_attention":true,"share_att_key":true,"type_vocab_size":0})");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].pointer, "/model/config/conv_kernel_size");
+}
+
 TEST(ModelReading, EachBrokenFieldIsNamedByItsPointer) {
   const auto llama = [](const std::string& field, const std::string& value) {
     json::Json config = parsed(R"({"model_type":"llama","hidden_size":64,"intermediate_size":128,)"

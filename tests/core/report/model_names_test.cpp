@@ -7,6 +7,7 @@
 
 #include "core/exchange/tree.h"
 #include "core/report/exchange.h"
+#include "core/run/run.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
@@ -112,6 +113,48 @@ TEST(ModelNames, AQuantisedCheckpointIsLoadedAsItIsStored) {
   EXPECT_EQ(quantization("meta-llama/Meta-Llama-3-8B-Instruct"), Json());
   EXPECT_EQ(quantization("meta-llama/Meta-Llama-3-8B-Instruct", "--quantization_bit 8"),
             Json({{"load_in_8bit", true}}));
+}
+
+// Checkpoints of one shape that read less far, by every way to their name.
+TEST(ModelNames, ACheckpointReadsAsFarAsItsOwnConfigSays) {
+  const auto longest = [](const std::string& name) {
+    json::Errors errors;
+    const auto run =
+        run::read_quick_run(json::write(Json{{"schema", 1}, {"model", name}}), presets(), errors);
+    return run ? run->network.max_position_embeddings : 0;
+  };
+  EXPECT_EQ(longest("Qwen/Qwen2.5-7B"), 131072u);
+  EXPECT_EQ(longest("Qwen/Qwen2.5-7B-Instruct"), 32768u);
+  EXPECT_EQ(longest("Qwen/Qwen2.5-Math-7B"), 4096u);
+  EXPECT_EQ(longest("someone/Qwen2.5-Math-7B-Instruct-bnb-4bit"), 4096u);
+  EXPECT_EQ(longest("/data/Qwen2.5-Coder-7B/"), 32768u);
+  EXPECT_EQ(longest("Qwen/Qwen3-4B-Instruct-2507"), 262144u);
+  EXPECT_EQ(longest("microsoft/Phi-3-mini-128k-instruct"), 131072u);
+}
+
+TEST(ModelNames, WhatIsNotReplayedIsRefusedByItsName) {
+  for (const char* name :
+       {"google/vit-base-patch16-224", "openai/clip-vit-large-patch14", "albert/albert-base-v2",
+        "facebook/wav2vec2-base", "microsoft/Phi-4-multimodal-instruct", "microsoft/deberta-base",
+        "microsoft/deberta-v2-xlarge"}) {
+    EXPECT_EQ(meant(name), "") << name;
+    const Json report = answer({{"model", name}});
+    ASSERT_EQ(report.at("ok"), false) << name;
+    EXPECT_NE(report.at("errors")[0].at("message").get<std::string>().find("is not replayed here"),
+              std::string::npos)
+        << name;
+  }
+}
+
+TEST(ModelNames, EncodersAreKnownByTheNamesThatPeopleTrain) {
+  EXPECT_EQ(meant("distilbert-base-uncased"), "distilbert-base-uncased");
+  EXPECT_EQ(meant("distilbert-base-uncased-finetuned-emotion"), "distilbert-base-uncased");
+  EXPECT_EQ(meant("cross-encoder/ms-marco-MiniLM-L-6-v2"), "all-minilm-l6-v2");
+  EXPECT_EQ(meant("BAAI/bge-reranker-v2-m3"), "bge-m3");
+  EXPECT_EQ(meant("intfloat/e5-large-v2"), "bert-large-uncased");
+  EXPECT_EQ(meant("OpenAssistant/reward-model-deberta-v3-large-v2"), "deberta-v3-large");
+  EXPECT_EQ(meant("Qwen/Qwen3-Reranker-0.6B"), "qwen3-embedding-0.6b");
+  EXPECT_EQ(meant("bert-base"), "bert-base-uncased");
 }
 
 // unsloth/mistral-7b is a copy; who says "mistral 7b" means its makers' checkpoint.
