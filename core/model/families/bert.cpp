@@ -25,9 +25,9 @@ LayerGroup encoder_layers(ConfigReader& config, const EncoderTraits& t, uint64_t
   group.activation = activation(config, t.activation_key, t.activation, network);
   group.attention_dropout = config.share(t.attention_dropout_key, t.dropout);
   group.residual_dropout = config.share(t.dropout_key, t.dropout);
-  const std::string layer = t.base + t.layer;
+  const std::string layer = std::string(t.base) + t.layer;
   const uint64_t intermediate = config.core(t.intermediate_key, 3072);
-  add_attention(group, layer + t.attention, hidden, t.bias, t.bias, t.names);
+  add_attention(group, layer + t.attention, hidden, t.bias, t.bias, {t.q, t.k, t.v, t.o});
   if (t.gated) {
     add_gated_mlp(group, layer + "mlp.", hidden, intermediate, t.bias);
   } else {
@@ -54,7 +54,7 @@ Stack& read_encoder(ConfigReader& config, const EncoderTraits& t, Architecture& 
   encoder.hidden = hidden;
   encoder.embedding_norm = true;
   encoder.embedding_dropout = group.residual_dropout;
-  const std::string at = t.base + "embeddings.";
+  const std::string base = t.base, at = base + "embeddings.";
   add_table(encoder, at + "word_embeddings", network.vocab_size, words);
   if (t.learned_positions)
     add_table(encoder, at + "position_embeddings", network.max_position_embeddings, words, true);
@@ -62,9 +62,9 @@ Stack& read_encoder(ConfigReader& config, const EncoderTraits& t, Architecture& 
     add_table(encoder, at + "token_type_embeddings", config.count("type_vocab_size", t.types), words);
   add_layer_norm(encoder.norms, NormPlace::other, words);
   if (words != hidden)
-    add_linear(encoder.linears, t.base + "embeddings_project", words, hidden, true, Role::other);
+    add_linear(encoder.linears, base + "embeddings_project", words, hidden, true, Role::other);
   encoder.groups.push_back(group);
-  if (t.pooler) add_linear(encoder.linears, t.base + "pooler.dense", hidden, hidden, true, Role::other);
+  if (t.pooler) add_linear(encoder.linears, base + "pooler.dense", hidden, hidden, true, Role::other);
   network.stacks.push_back(encoder);
   return network.stacks.back();
 }
@@ -78,10 +78,8 @@ void read_bert(ConfigReader& config, const Frame&, Architecture& network) {
 }
 
 void read_roberta(ConfigReader& config, const Frame&, Architecture& network) {
-  EncoderTraits traits;
-  traits.base = "roberta.";
-  traits.vocab = 50265;
-  read_encoder(config, traits, network);
+  constexpr EncoderTraits roberta{.base = "roberta.", .vocab = 50265};
+  read_encoder(config, roberta, network);
   // Positions are counted from behind the padding token's, so the first two rows of the table are never read
   // (modeling_roberta.py create_position_ids_from_input_ids).
   uint64_t& positions = network.max_position_embeddings;

@@ -11,42 +11,71 @@ namespace plimsoll::model::families {
 
 using saturating::times;
 
+namespace {
+
+constexpr EncoderTraits distilbert{.base = "distilbert.",
+                                   .types = 0,
+                                   .pooler = false,
+                                   .keeps_activation = false,
+                                   .hidden_key = "dim",
+                                   .intermediate_key = "hidden_dim",
+                                   .layers_key = "n_layers",
+                                   .heads_key = "n_heads",
+                                   .activation_key = "activation",
+                                   .attention_dropout_key = "attention_dropout",
+                                   .dropout_key = "dropout",
+                                   .layer = "transformer.layer.#.",
+                                   .up = "ffn.lin1",
+                                   .down = "ffn.lin2",
+                                   .q = "q_lin",
+                                   .k = "k_lin",
+                                   .v = "v_lin",
+                                   .o = "out_lin"};
+constexpr EncoderTraits electra{.base = "electra.", .pooler = false, .narrow_words = true};
+constexpr EncoderTraits mpnet{.base = "mpnet.",
+                              .vocab = 30527,
+                              .types = 0,
+                              .attention = "attention.attn.",
+                              .q = "q",
+                              .k = "k",
+                              .v = "v",
+                              .o = "o"};
+constexpr EncoderTraits deberta{.base = "deberta.",
+                                .vocab = 128100,
+                                .types = 0,
+                                .pooler = false,
+                                .q = "self.query_proj",
+                                .k = "self.key_proj",
+                                .v = "self.value_proj"};
+constexpr EncoderTraits nomic{.base = "",
+                              .vocab = 30528,
+                              .learned_positions = false,
+                              .pooler = false,
+                              .keeps_activation = false,
+                              .rotary = true,
+                              .gated = true,
+                              .bias = false,
+                              .activation = "silu",
+                              .dropout = 0,
+                              .layer = "layers.#.",
+                              .attention = "self_attn.",
+                              .q = "q_proj",
+                              .k = "k_proj",
+                              .v = "v_proj",
+                              .o = "o_proj"};
+
+}  // namespace
+
 void read_distilbert(ConfigReader& config, const Frame&, Architecture& network) {
-  EncoderTraits traits;
-  traits.base = "distilbert.";
-  traits.types = 0;
-  traits.pooler = false;
-  traits.hidden_key = "dim";
-  traits.intermediate_key = "hidden_dim";
-  traits.layers_key = "n_layers";
-  traits.heads_key = "n_heads";
-  traits.activation_key = "activation";
-  traits.attention_dropout_key = "attention_dropout";
-  traits.dropout_key = "dropout";
-  traits.layer = "transformer.layer.#.";
-  traits.names = {"q_lin", "k_lin", "v_lin", "out_lin"};
-  traits.up = "ffn.lin1";
-  traits.down = "ffn.lin2";
-  traits.keeps_activation = false;
-  read_encoder(config, traits, network).groups.front().attends_undropped = true;
+  read_encoder(config, distilbert, network).groups.front().attends_undropped = true;
 }
 
 void read_electra(ConfigReader& config, const Frame&, Architecture& network) {
-  EncoderTraits traits;
-  traits.base = "electra.";
-  traits.pooler = false;
-  traits.narrow_words = true;
-  read_encoder(config, traits, network);
+  read_encoder(config, electra, network);
 }
 
 void read_mpnet(ConfigReader& config, const Frame&, Architecture& network) {
-  EncoderTraits traits;
-  traits.base = "mpnet.";
-  traits.vocab = 30527;
-  traits.types = 0;
-  traits.attention = "attention.attn.";
-  traits.names = {"q", "k", "v", "o"};
-  Stack& encoder = read_encoder(config, traits, network);
+  Stack& encoder = read_encoder(config, mpnet, network);
   LayerGroup& group = encoder.groups.front();
   group.position_bias = true;
   add_table(encoder, "mpnet.encoder.relative_attention_bias",
@@ -56,48 +85,42 @@ void read_mpnet(ConfigReader& config, const Frame&, Architecture& network) {
 }
 
 // Queries and keys are held against a table of distances besides, through the projections that they have anyway.
-// The larger DeBERTa-v2 put a convolution beside the first layer, and DeBERTa-v1 has other projections.
+// The larger DeBERTa-v2 put a convolution beside the first layer.
 void read_deberta_v2(ConfigReader& config, const Frame&, Architecture& network) {
-  if (config.count("conv_kernel_size", 0) > 0)
-    config.fail("conv_kernel_size", "DeBERTa-v2's convolution is not replayed.",
-                "a DeBERTa-v3, which has none");
-  if (!config.flag("relative_attention", false) || !config.flag("share_att_key", false))
-    config.fail(config.flag("relative_attention", false) ? "share_att_key" : "relative_attention",
-                "Only attention as DeBERTa-v3 has it is replayed.",
-                "relative_attention and share_att_key true");
-  EncoderTraits traits;
-  traits.base = "deberta.";
-  traits.vocab = 128100;
+  const bool other = config.count("conv_kernel_size", 0) > 0;
+  const bool v3 = config.flag("relative_attention", false) && config.flag("share_att_key", false);
+  if (other || !v3)
+    config.fail(other ? "conv_kernel_size" : "share_att_key", "Of DeBERTa only v3 is replayed.",
+                "relative_attention and share_att_key true, no convolution");
+  EncoderTraits traits = deberta;
   traits.types = config.count("type_vocab_size", 0);
-  traits.pooler = false;
   traits.learned_positions = config.flag("position_biased_input", true);
-  traits.names = {"self.query_proj", "self.key_proj", "self.value_proj", "output.dense"};
   Stack& encoder = read_encoder(config, traits, network);
-  const uint64_t hidden = encoder.hidden;
   uint64_t span = network.max_position_embeddings;
   for (const char* key :
        {"max_relative_positions", "position_buckets"}) {  // the latter decides; -1 says nothing
     if (const double own = config.number(key, -1, {-1, 1e6}); own > 0) span = static_cast<uint64_t>(own);
   }
   encoder.groups.front().relative_rows = times(2, span);
-  add_table(encoder, "deberta.encoder.rel_embeddings", times(2, span), hidden);
+  add_table(encoder, "deberta.encoder.rel_embeddings", times(2, span), encoder.hidden);
   if (config.text("norm_rel_ebd", "none").find("layer_norm") != std::string::npos)
-    add_layer_norm(encoder.norms, NormPlace::other, hidden);
+    add_layer_norm(encoder.norms, NormPlace::other, encoder.hidden);
 }
 
 void read_nomic_bert(ConfigReader& config, const Frame&, Architecture& network) {
-  EncoderTraits traits;
-  traits.base = "";
-  traits.vocab = 30528;
-  traits.learned_positions = traits.pooler = traits.bias = false;
-  traits.rotary = traits.gated = true;
-  traits.keeps_activation = false;
-  traits.activation = "silu";
-  traits.dropout = 0;
-  traits.layer = "layers.#.";
-  traits.attention = "self_attn.";
-  traits.names = {};
+  EncoderTraits traits = nomic;
+  // The hub's file has GPT-2's names for its fields, Transformers' own class those of BERT.
+  if (config.has("n_embd")) {
+    traits.hidden_key = "n_embd";
+    traits.intermediate_key = "n_inner";
+    traits.layers_key = "n_layer";
+    traits.heads_key = "n_head";
+    traits.activation_key = "activation_function";
+    traits.attention_dropout_key = "attn_pdrop";
+    traits.dropout_key = "resid_pdrop";
+  }
   read_encoder(config, traits, network);
+  if (config.has("n_positions")) network.max_position_embeddings = config.size("n_positions", 2048);
 }
 
 }  // namespace plimsoll::model::families

@@ -1,7 +1,7 @@
 // What BERT and the encoders after it have in common: a table of words, layers with a norm behind each branch.
 //
-//     EncoderTraits traits{.base = "distilbert.", .layers_key = "n_layers"};
-//     read_encoder(config, traits, network);
+//     constexpr EncoderTraits distilbert{.base = "distilbert.", .layers_key = "n_layers"};
+//     read_encoder(config, distilbert, network);
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace plimsoll::model {
 
 /// BERT's own, where a family says nothing else.
 struct EncoderTraits {
-  std::string base = "bert.";
+  const char* base = "bert.";
   uint64_t vocab = 30522, types = 2;
   bool learned_positions = true, pooler = true;
   bool narrow_words = false;     ///< embedding_size: words may be narrower than the layers
@@ -24,9 +24,9 @@ struct EncoderTraits {
              *dropout_key = "hidden_dropout_prob";
   const char* activation = "gelu";
   double dropout = 0.1;
-  std::string layer = "encoder.layer.#.";  ///< and below it:
-  std::string attention = "attention.", up = "intermediate.dense", down = "output.dense";
-  AttentionNames names = {"self.query", "self.key", "self.value", "output.dense"};
+  const char* layer = "encoder.layer.#.";  ///< and below it:
+  const char *attention = "attention.", *up = "intermediate.dense", *down = "output.dense";
+  const char *q = "self.query", *k = "self.key", *v = "self.value", *o = "output.dense";
 };
 /// Adds the encoder to the network, which is counted as the base model.
 Stack& read_encoder(ConfigReader& config, const EncoderTraits& traits, Architecture& network);
