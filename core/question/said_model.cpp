@@ -148,13 +148,17 @@ std::string begun(const std::vector<std::string_view>& words, const run::Catalog
       const double meant = diagnosis::parameters_in_name(begin.substr(0, begin.size() - 1));
       const run::ModelEntry *found = nullptr, *usual = nullptr;
       bool several = false;
+      double least = 0.02;  // "BERT" is the uncased one of 110 million
       for (auto name = catalog.names.lower_bound(begin);
            name != catalog.names.end() && name->first.compare(0, begin.size(), begin) == 0; ++name) {
         const run::ModelEntry* one = &catalog.models[name->second];
         several = several || (found != nullptr && found != one);
         found = one;
         const double size = static_cast<double>(one->preset.parameters);
-        if (usual == nullptr && meant > 0 && std::abs(size / meant - 1) < 0.02) usual = one;
+        const double apart = meant > 0 ? std::abs(size / meant - 1) : 1;
+        if (apart >= least) continue;
+        least = apart;
+        usual = one;
       }
       if (several && usual != nullptr) return usual->preset.hf_id;
       if (found != nullptr && !several) return found->preset.hf_id;

@@ -71,7 +71,9 @@ void look_up_model(Import& import, const run::Catalog& catalog) {
   const run::NamedModel named = run::find_by_name(catalog, import.model);
   if (named.entry != nullptr && has_its_modules(import, named.entry->preset.hf_id, catalog)) {
     import.notes.push_back(named.how);
-    import.request["model"] = named.entry->preset.hf_id;
+    // Where the checkpoint reads less far than its preset, by its own name.
+    import.request["model"] = catalog.positions.contains(named.known) ? run::hub_id(catalog, named.known)
+                                                                      : named.entry->preset.hf_id;
     return;
   }
   if (const std::string_view what = model::not_replayed_by_name(import.model); !what.empty()) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/json/ascii.h"
+#include "core/json/words.h"
 
 namespace plimsoll::run {
 
@@ -60,6 +61,14 @@ constexpr std::array<std::string_view, 60> other_shapes = {
     "hybrid",    "mamba",  "rwkv",      "draft",      "drafter",    "eagle",  "medusa",   "speculator",
     "assistant", "scout",  "maverick",  "preview",    "multimodal", "mm",     "image",    "video",
     "speech",    "ocr",    "tts",       "asr"};
+// Of these the ones that are called after a language were trained from nothing, with a vocabulary of their own
+// ("gpt2-chinese", "roberta-base-japanese"); larger models and multilingual ones are tuned for it.
+constexpr std::string_view own_vocabularies =
+    "bert roberta electra distilbert deberta-v2 modernbert gpt2 bart t5";
+constexpr std::string_view tongues =
+    "chinese japanese german french spanish italian portuguese dutch russian arabic korean turkish polish finnish "
+    "swedish danish norwegian hebrew hindi bengali thai vietnamese indonesian greek czech hungarian romanian "
+    "ukrainian persian multilingual zh ja de fr es it pt nl ru ar ko tr pl fi sv vi";
 // And in front of it only these are a person's own.
 constexpr std::array<std::string_view, 9> own_words = {"my",   "our",   "finetuned", "ft",   "sft",
                                                        "lora", "qlora", "merged",    "local"};
@@ -170,6 +179,16 @@ bool is_of_a_person(std::string_view words) {
   return !first;
 }
 
+bool holds_a_tongue(std::string_view words) {
+  while (!words.empty()) {
+    std::size_t end = 0;
+    while (end < words.size() && !is_between(words[end])) ++end;
+    if (json::is_listed(lower(words.substr(0, end)), tongues)) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
 // The longest beginning of a name that is a model's own, the rest being what a person added.
 NamedModel find_base(const Catalog& catalog, std::string_view name, std::string_view part) {
   while (true) {
@@ -186,6 +205,7 @@ NamedModel find_base(const Catalog& catalog, std::string_view name, std::string_
     if (!rest.empty() && !is_of_a_person(rest)) continue;
     NamedModel found = find_listed(catalog, base);
     if (found.entry == nullptr) continue;
+    if (json::is_listed(found.entry->network.model_type, own_vocabularies) && holds_a_tongue(rest)) return {};
     found.how = "\"" + std::string(name);
     found.how += "\" is not listed; by its name it was made from " + found.entry->preset.hf_id;
     found.how += ", whose shapes are taken.";

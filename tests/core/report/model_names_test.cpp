@@ -154,7 +154,15 @@ TEST(ModelNames, EncodersAreKnownByTheNamesThatPeopleTrain) {
   EXPECT_EQ(meant("intfloat/e5-large-v2"), "bert-large-uncased");
   EXPECT_EQ(meant("OpenAssistant/reward-model-deberta-v3-large-v2"), "deberta-v3-large");
   EXPECT_EQ(meant("Qwen/Qwen3-Reranker-0.6B"), "qwen3-embedding-0.6b");
-  EXPECT_EQ(meant("bert-base"), "bert-base-uncased");
+  // A vocabulary of another language has another size.
+  EXPECT_EQ(meant("dbmdz/bert-base-german-cased"), "");
+  for (const char* name :
+       {"cl-tohoku/bert-base-japanese-v3", "uer/gpt2-chinese-cluecorpussmall",
+        "nlp-waseda/roberta-base-japanese", "fnlp/bart-base-chinese", "ku-nlp/deberta-v3-base-japanese"}) {
+    EXPECT_EQ(meant(name), "") << name;
+  }
+  EXPECT_EQ(meant("someone/whisper-small-german"), "whisper-small");
+  EXPECT_EQ(meant("someone/Qwen2.5-7B-german"), "qwen2.5-7b");
 }
 
 // unsloth/mistral-7b is a copy; who says "mistral 7b" means its makers' checkpoint.
