@@ -143,7 +143,7 @@ std::string begun(const std::vector<std::string_view>& words, const run::Catalog
   for (std::size_t count = most_joined; count > 0; --count) {
     for (std::size_t first = 0; first + count <= words.size(); ++first) {
       const std::string begin = ascii::lower(joined(words, first, first + count, "-")) + "-";
-      if (begin.size() <= shortest) continue;
+      if (begin.size() < shortest) continue;
       // Of several that begin so, the one that is meant where no size is said: "Mixtral" is the 8x7B.
       const double meant = diagnosis::parameters_in_name(begin.substr(0, begin.size() - 1));
       const run::ModelEntry *found = nullptr, *usual = nullptr;
@@ -161,7 +161,8 @@ std::string begun(const std::vector<std::string_view>& words, const run::Catalog
         usual = one;
       }
       if (several && usual != nullptr) return usual->preset.hf_id;
-      if (found != nullptr && !several) return found->preset.hf_id;
+      const bool long_enough = begin.size() > shortest;  // "open", "seed" are words too
+      if (found != nullptr && !several && long_enough) return found->preset.hf_id;
     }
   }
   return "";

@@ -133,6 +133,9 @@ TEST(SaidPlans, AModelWithoutASizeInItsNameIsFound) {
   EXPECT_EQ(planned("full fine-tune roberta-large on a T4 batch 16").model, "roberta-large");
   EXPECT_EQ(planned("Can I fine-tune SmolVLM on a 3060 12GB with LoRA?").model, "SmolVLM");
   EXPECT_EQ(planned("LoRA of ModernBERT-large on a 4090").model, "ModernBERT-large");
+  EXPECT_EQ(planned("full fine-tune BERT on a T4").model, "google-bert/bert-base-uncased");
+  EXPECT_EQ(planned("fine-tune distilbert on 8GB").model, "distilbert/distilbert-base-uncased");
+  EXPECT_EQ(planned("Can I fine-tune an open model on a T4?").model, "");
 }
 
 TEST(SaidPlans, AModelThatNobodyKnowsIsNamed) {
