@@ -57,6 +57,7 @@ void read_glm4_moe(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.layers = 46;
   traits.heads = 96;
   traits.kv_heads = 8;
+  traits.head_dim = 0;
   traits.bias = false;
   traits.fused_gate_up = false;
   traits.qk_norm = QkNorm::per_head;
