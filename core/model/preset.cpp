@@ -42,7 +42,7 @@ void read_positions(const json::Json& value, ModelPreset& preset, json::Errors& 
   json::Object object(value, "/positions", errors);
   for (const std::string& name : preset.same_shapes) {
     if (!object.has(name)) continue;
-    preset.positions.emplace_back(name, object.count(name, {1, 1e9}).value_or(0));
+    preset.positions.emplace(name, static_cast<std::size_t>(object.count(name, {1, 1e9}).value_or(0)));
   }
   object.no_other_keys();
 }

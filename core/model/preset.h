@@ -9,9 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/json/json.h"
@@ -25,7 +25,7 @@ struct ModelPreset {
   std::vector<std::string> aliases;      ///< further short names: "llama-2-7b"
   std::vector<std::string> same_shapes;  ///< hub ids of other checkpoints that this config describes as well
   /// Of those that read further or less far: hub id and max_position_embeddings.
-  std::vector<std::pair<std::string, uint64_t>> positions;
+  std::map<std::string, std::size_t, std::less<>> positions;
   json::Json config;
   uint64_t parameters = 0;            ///< what parameter_count must give
   uint64_t published_parameters = 0;  ///< as published; 0: nobody has published an exact count

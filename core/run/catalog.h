@@ -37,7 +37,7 @@ struct Catalog {
   std::vector<Measured> evidence;                         ///< runs that estimates were held against
   std::map<std::string, std::size_t, std::less<>> names;  ///< lower-case name to index in models
   /// How far a checkpoint reads, where that is not what its preset says: lower-case name to tokens.
-  std::map<std::string, uint64_t, std::less<>> positions;
+  std::map<std::string, std::size_t, std::less<>> positions;
   json::Errors errors;  ///< of the preset files; pointers begin with the path
   /// What the simulated allocator said, for all runs that are read with this catalog; null: each for itself. A page
   /// asks for the report of a run, its plans and its limits one after another. Threads need one each: copies share it.

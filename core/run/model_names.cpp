@@ -141,9 +141,15 @@ std::string squeezed(std::string_view name) {
   return out;
 }
 
+NamedModel find_named(const Catalog& catalog, std::string_view name) {
+  const auto listed = catalog.names.find(lower(name));
+  if (listed == catalog.names.end()) return {};
+  return {&catalog.models[listed->second], "", listed->first};
+}
+
 // The one preset that is listed so, or answers to this spelling; null when none does, or several.
 NamedModel find_listed(const Catalog& catalog, std::string_view name) {
-  if (const ModelEntry* listed = catalog.find_model(name)) return {listed, "", lower(name)};
+  if (NamedModel listed = find_named(catalog, name); listed.entry != nullptr) return listed;
   const std::string wanted = squeezed(name);
   NamedModel found;
   for (const auto& [known, index] : catalog.names) {
@@ -217,7 +223,7 @@ NamedModel find_base(const Catalog& catalog, std::string_view name, std::string_
 }  // namespace
 
 NamedModel find_by_name(const Catalog& catalog, std::string_view name) {
-  if (const ModelEntry* listed = catalog.find_model(name)) return {listed, "", lower(name)};
+  if (NamedModel listed = find_named(catalog, name); listed.entry != nullptr) return listed;
   const std::string_view part = naming_part(name);
   std::string_view rest = part;
   std::string left_out;

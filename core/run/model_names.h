@@ -19,7 +19,7 @@ namespace plimsoll::run {
 struct NamedModel {
   const ModelEntry* entry = nullptr;  ///< null: nothing like it
   std::string how;                    ///< what was guessed, for a person; "" when the name is listed
-  std::string known;                  ///< the listed name that it was taken for, in lower case
+  std::string_view known;             ///< the listed name that it was taken for, of the catalog's
 };
 NamedModel find_by_name(const Catalog& catalog, std::string_view name);
 
