@@ -10,7 +10,7 @@ namespace {
 
 // Sources: Lightning-AI/litgpt litgpt/config.py, model.py at 0.5.13; meta-pytorch/torchtune torchtune/models, modules on
 // main; unslothai/unsloth unsloth/models, unsloth/kernels; unslothai/unsloth-zoo unsloth_zoo/temporary_patches.
-constexpr Implementation rows[] = {
+constexpr Implementation implementation_rows[] = {
     {.id = "transformers", .transformers = true},
     {.id = "litgpt",
      .models =
@@ -47,12 +47,12 @@ constexpr Implementation rows[] = {
 
 }  // namespace
 
-std::span<const Implementation> implementations() { return rows; }
+std::span<const Implementation> implementations() { return implementation_rows; }
 
 const Implementation& find_implementation(std::string_view id) {
-  const auto* found = std::find_if(std::begin(rows), std::end(rows),
+  const auto* found = std::find_if(std::begin(implementation_rows), std::end(implementation_rows),
                                    [id](const Implementation& row) { return row.id == id; });
-  return found == std::end(rows) ? rows[0] : *found;
+  return found == std::end(implementation_rows) ? implementation_rows[0] : *found;
 }
 
 const Implementation& implementation_of(const Recipe& recipe) {
