@@ -222,12 +222,27 @@ double count_before_a_sign(std::string_view folded) {
   return most;
 }
 
+// Where the blanks and brands end that stand before `at`: behind the "4 *" of "4 * nvidia a10g".
+std::size_t before_brands(std::string_view folded, std::size_t at) {
+  constexpr std::string_view brands[] = {"nvidia", "geforce", "tesla", "amd", "quadro", "rtx"};
+  std::size_t end = at;
+  for (bool found = true; found;) {
+    while (end > 0 && folded[end - 1] == ' ') --end;
+    found = false;
+    for (const std::string_view brand : brands) {
+      if (!folded.substr(0, end).ends_with(brand)) continue;
+      end -= brand.size();
+      found = true;
+    }
+  }
+  return end;
+}
+
 double count_before_a_board(std::string_view folded) {
   double most = 0;
   for (const std::string_view card : boards) {
     for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
-      std::size_t end = at;
-      while (end > 0 && folded[end - 1] == ' ') --end;
+      const std::size_t end = before_brands(folded, at);
       if (end == 0) continue;
       // "8 x a100", "8*a100" and "8 rtx3090"; in "batch size 4, a100" and "size 4 a100" it is another number.
       const bool times = folded[end - 1] == 'x' || folded[end - 1] == '*';

@@ -41,9 +41,10 @@ json::Json with_least(json::Json request, const hardware::Gpu* gpu) {
 }
 
 // "a 24GB card": what the smallest card of that size leaves; of a size that no card has, the least share that
-// one leaves.
-double usable_of(const run::Run& run, double card_bytes, const run::Catalog& catalog) {
-  if (card_bytes <= 0) return 0;
+// one leaves. What a Mac has is no card's.
+double usable_of(const run::Run& run, const SaidRequest& said, const run::Catalog& catalog) {
+  const double card_bytes = said.card_bytes;
+  if (card_bytes <= 0 || said.unnamed_mac) return 0;
   double least = 1;
   for (const hardware::Tier& tier : catalog.tiers) {
     const double size = static_cast<double>(tier.gib) * 1024 * 1024 * 1024;
@@ -161,7 +162,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   const bool whole_copy = is_plain(strategy_of(r));
   way.narrow = !r.quantized() && memory::parameter_size(r) == 2 && type_open && whole_copy &&
                choices.front().name == "Full fine-tuning";
-  way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)
+  way.usable = run->gpu == nullptr     ? usable_of(*run, said, catalog)
                : !run->gpu->replayed() ? 0
                                        : usable_for(*run, run->gpu->usable_bytes);
   way.needed = way.usable > 0 ? way.usable - memory::headroom(sizes, way.usable) : sizes.needed;
@@ -171,7 +172,8 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   }
   const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
   for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
-  if (run->gpu == nullptr && said.card_bytes == 0) way.smallest = smallest_card(*run, sizes, other, catalog);
+  if (run->gpu == nullptr && said.card_bytes == 0 && !said.unnamed_mac)
+    way.smallest = smallest_card(*run, sizes, other, catalog);
   if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, other, way.usable));
   way.if_so = way.verdict == "tight" && memory::verdict(sizes, way.usable) == memory::Verdict::fits;
   return way;
@@ -256,11 +258,13 @@ std::string words_of(const Way& way) {
 
 // What is read of an Apple machine, and why no verdict names it.
 std::string on_apple(const SaidRequest& said) {
+  std::string name = said.unnamed_mac ? "A Mac" : "";
   for (const SaidCards& one : said.cards) {
-    if (one.gpu->replayed()) continue;
+    if (!one.gpu->replayed()) name = one.gpu->name;
+  }
+  if (!name.empty()) {
     const double share = said.card_bytes < 36.0 * (1U << 30U) ? 2.0 / 3 : 0.75;
-    return " " + one.gpu->name +
-           " is read, but not covered: CUDA's kernels are counted, and Metal has others." +
+    return " " + name + " is read, but not covered: CUDA's kernels are counted, and Metal has others." +
            (said.card_bytes > 0 ? " Of " + size_text(said.card_bytes) + " macOS leaves the GPU about " +
                                       size_text(share * said.card_bytes) + "."
                                 : "");

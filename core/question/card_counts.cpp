@@ -21,7 +21,7 @@ Shared shared_by(const SaidRequest& said, const Way& way, uint64_t count, const 
   parallel["num_gpus"] = count;
   if (said.values.count("/parallel/strategy") == 0) {
     if (count == 1) parallel = json::Json{{"num_gpus", 1}};
-    if (count > 1) parallel["strategy"] = "zero3";
+    if (count > 1) parallel["strategy"] = said.denied.deepspeed ? "fsdp" : "zero3";
   }
   json::Errors ignored;
   const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
@@ -45,7 +45,9 @@ std::string fewest_cards(const SaidRequest& said, const Way& way, const run::Cat
   if (high == 1) return " One " + card + " is enough.";
   const auto strategy = said.values.find("/parallel/strategy");
   const std::string shared =
-      strategy == said.values.end() ? "ZeRO-3, which divides all of it" : strategy->second.get<std::string>();
+      strategy == said.values.end()
+          ? std::string(said.denied.deepspeed ? "FSDP" : "ZeRO-3") + ", which divides all of it"
+          : strategy->second.get<std::string>();
   if (high > most_cards_asked)
     return " Even " + std::to_string(most_cards_asked) + " x " + card + " are not enough with " + shared +
            ".";

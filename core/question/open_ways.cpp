@@ -103,6 +103,28 @@ bool in_one_process(const SaidRequest& said) {
          recipe::stack_traits(stack->second.get<std::string>()).one_process;
 }
 
+namespace {
+
+// The ways in which several cards may share a run, of those that nobody ruled out.
+void share(const Open& one, const Denied& denied, std::vector<Open>& out) {
+  Open whole = one, divided = one, in_memory = one;
+  whole.name += ", a whole copy on each card";
+  whole.values["/parallel/strategy"] = "ddp";
+  out.push_back(std::move(whole));
+  if (denied.deepspeed && denied.fsdp) return;
+  divided.name += std::string(", the weights divided over them (") + (denied.deepspeed ? "FSDP)" : "ZeRO-3)");
+  divided.values["/parallel/strategy"] = denied.deepspeed ? "fsdp" : "zero3";
+  out.push_back(std::move(divided));
+  if (denied.fsdp || denied.offload) return;
+  in_memory.name += ", divided and kept in host memory (FSDP with CPU offload)";
+  in_memory.values["/parallel/strategy"] = "fsdp";
+  in_memory.values["/parallel/fsdp_config/offload_params"] = true;
+  in_memory.slow = true;
+  out.push_back(std::move(in_memory));
+}
+
+}  // namespace
+
 std::vector<Open> machines(const SaidRequest& said) {
   std::vector<Open> out;
   for (const SaidCards& cards : said.cards) {
@@ -115,21 +137,12 @@ std::vector<Open> machines(const SaidRequest& said) {
     }
     const bool open = said.values.count("/parallel/strategy") == 0 && !in_one_process(said);
     if (count > 1 && open) {
-      Open divided = one;
-      one.name += ", a whole copy on each card";
-      one.values["/parallel/strategy"] = "ddp";
-      Open in_memory = divided;
-      divided.name += ", the weights divided over them (ZeRO-3)";
-      divided.values["/parallel/strategy"] = "zero3";
-      in_memory.name += ", divided and kept in host memory (FSDP with CPU offload)";
-      in_memory.values["/parallel/strategy"] = "fsdp";
-      in_memory.values["/parallel/fsdp_config/offload_params"] = true;
-      in_memory.slow = true;
-      for (Open* each : {&one, &divided, &in_memory}) out.push_back(std::move(*each));
+      share(one, said.denied, out);
     } else {
       out.push_back(std::move(one));
     }
   }
+  if (out.empty() && said.unnamed_mac) out.push_back({" on a Mac", {}});
   if (out.empty() && said.card_bytes > 0) out.push_back({" on a card of " + size_text(said.card_bytes), {}});
   if (out.empty()) out.push_back({});
   return out;

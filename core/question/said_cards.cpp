@@ -70,8 +70,10 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
       bool beside = !rest.empty() && !plural && rest.find(word) != std::string_view::npos;
       // "MacBook Pro M3" is no M3 Pro.
       const std::size_t before = gpu.vendor == "Apple" ? 0 : std::min<std::size_t>(at, 2);
-      for (std::size_t i = at - before; i < std::min(said.size(), at + 4); ++i)
-        beside = beside || said[i].text == word;
+      for (std::size_t i = at - before; i < std::min(said.size(), at + 4); ++i) {
+        const bool of_the_mac = i > 0 && said[i - 1].text == "macbook";  // "M3 Max MacBook Pro"
+        beside = beside || (said[i].text == word && !of_the_mac);
+      }
       like += beside ? 2 : is_socket(word) ? 0 : -1;
     }
     best = std::max(best, like);
@@ -80,10 +82,12 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
 }
 
 // "M3" alone may be anything; a Mac, or a chip with its second word, is a machine of Apple.
+bool says_mac(const SaidWords& said) {
+  return says(said, "mac") || says(said, "macbook") || says(said, "imac") || says(said, "apple silicon");
+}
 bool is_apples(const hardware::Gpu& gpu, const SaidWords& said) {
   if (gpu.vendor != "Apple") return false;
-  return likeness(gpu, said) > 10 || says(said, "apple") || says(said, "mac") || says(said, "macbook") ||
-         says(said, "mps");
+  return likeness(gpu, said) > 10 || says_mac(said) || says(said, "apple") || says(said, "mps");
 }
 
 // "6000" alone may be a number of tokens.
@@ -91,7 +95,8 @@ bool is_round(const hardware::Gpu& gpu, const SaidWords& said) {
   const bool number = gpu.id.find("-6000") != std::string::npos ||
                       gpu.id.find("-8000") != std::string::npos ||
                       gpu.id.find("-5000") != std::string::npos || gpu.id.find("-4000") != std::string::npos;
-  return number && !says(said, "rtx") && !says(said, "ada") && !says(said, "quadro");
+  const bool branded = says(said, "rtx*") || says(said, "ada") || says(said, "quadro");
+  return number && !branded;
 }
 
 // The cards that a clause may mean: of several sizes the one that is said, or the smallest and the largest;
@@ -327,9 +332,12 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
     }
   }
   if (out.cards.empty()) read_unnamed_card(text, out);
+  const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
+  out.unnamed_mac = out.cards.empty() && words.size() <= longest_asked_of_cards && says_mac(words);
   const bool apples = std::any_of(out.cards.begin(), out.cards.end(),
                                   [](const SaidCards& one) { return one.gpu->vendor == "Apple"; });
-  if (apples) out.card_bytes = diagnosis::gibibytes_in_name(text.folded_lines) * 1024 * 1024 * 1024;
+  if (apples || out.unnamed_mac)
+    out.card_bytes = diagnosis::gibibytes_in_name(text.folded_lines) * 1024 * 1024 * 1024;
   if (out.cards.size() != 1) return;
   SaidCards& only = out.cards.front();
   out.values["/hardware/gpu"] = only.gpu->id;

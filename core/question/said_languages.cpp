@@ -16,8 +16,10 @@ struct Row {
 };
 constexpr Row rows[] = {
     {"en", Means::denies_before,
-     "no, without, not, instead, disable, disabled, disabling, w o, turn off, turned off, turning off, switch off, "
+     "no, without, neither, nor, not, instead, disable, disabled, disabling, w o, turn off, turned off, turning off, switch off, "
      "switched off, switching off"},
+    {"en", Means::without, "without, w o, neither"},
+    {"en", Means::joins, "and, or, nor"},
     {"en", Means::denies_behind,
      "off, false, disabled, not enabled, not used, not active, not activated, turned off, switched off"},
     {"en", Means::cannot_before,
@@ -38,10 +40,18 @@ constexpr Row rows[] = {
     {"en", Means::card, "gpu, card, nvidia, rtx"},
     {"en", Means::text_only,
      "text only, only text, text data only, no images, without images, without any images, plain text"},
+    {"en", Means::inference,
+     "inference, inferencing, serve, serves, serving, deploy, deploying, deployment, host a, hosting, kv cache, vllm, "
+     "sglang, lmdeploy, tgi, ollama, llama cpp, lm studio, gguf, exllama*, tensorrt llm"},
+    {"en", Means::trains,
+     "train*, pretrain*, finetun*, fine tun*, tune, tuning, sft, lora, qlora, fsdp, deepspeed, gradient*, optimizer, "
+     "epoch*"},
     {"en", Means::fails,
      "oom, error, crash, kill, died, dies, dying, fail, out of, run out, runs o, ran out, exceed, insuff, not enough, not fit, n't, cannot, can not, 137, sigkill, freez, hang, explod, blow, grow, increas, leak, still, is full, fills, keeps, goes up, why, needs more, too much, too big, too large, slow, stuck, no longer, anymore, any more, upgrad, updat, used to"},
 
-    {"de", Means::denies_before, "ohne, kein, keine, keinen, statt, deaktivier*"},
+    {"de", Means::denies_before, "ohne, kein, keine, keinen, weder, noch, statt, deaktivier*"},
+    {"de", Means::without, "ohne, weder"},
+    {"de", Means::joins, "und, oder, noch"},
     {"de", Means::denies_behind,
      "aus, deaktivier*, ausgeschaltet, abgeschaltet, nicht aktiv*, nicht an, nicht eingeschaltet"},
     {"de", Means::cannot_behind,
@@ -64,6 +74,8 @@ constexpr Row rows[] = {
     {"de", Means::how_many, "wie viele, wieviele"},
     {"de", Means::card, "karte"},
     {"de", Means::text_only, "nur text, nur texte, reiner text, ohne bilder, keine bilder"},
+    {"de", Means::inference, "inferenz*, inferieren, bereitstell*, betreiben"},
+    {"de", Means::trains, "feintun*, feinabstimm*, trainier*, nachtrain*, anlernen"},
     {"de", Means::fails,
      "reicht nicht, abgest, bricht, stürzt, warum, fehl, zu wenig, zu gro, passt nicht, nicht mehr, speicher voll, läuft voll, vollgelaufen, überlauf"},
 
@@ -217,6 +229,8 @@ constexpr Row rows[] = {
     {"zh", Means::filler, "设为, 为, 是"},
     {"zh", Means::free, "可用"},
     {"zh", Means::how_many_cards, "几张, 几块, 几卡, 多少张, 多少块"},
+    {"zh", Means::inference, "推理, 部署"},
+    {"zh", Means::trains, "训练, 微调, 精调, 调优"},
     {"zh", Means::fails,
      "报错, 爆, 崩, 溢出, 失败, 不足, 显存不, 显存满, 到一半, 中断, 为什么, 杀, 卡死, 不够用, 放不下, 跑不, 升级, 更新"},
 

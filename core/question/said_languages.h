@@ -15,6 +15,8 @@ namespace plimsoll::question {
 enum class Means {
   denies_before,  ///< "sans": what stands behind it is off
   denies_behind,  ///< "なし": what stands before it is off
+  without,        ///< such a word that holds for all that "and" joins: "without LoRA and packing"
+  joins,          ///< stands between two things of which the same is said
   cannot_before,  ///< "can't use": what stands behind it is off and stays so
   cannot_behind,  ///< "is not installed": what stands before it is
   broken,         ///< "doesn't work": of a package the same; of a setting, that it has no effect
@@ -35,6 +37,8 @@ enum class Means {
   how_many_cards,
   card,       ///< begins a word for a card
   text_only,  ///< a model that sees is shown no images
+  inference,  ///< a model is served, or what serves it
+  trains,     ///< a model is trained
   fails       ///< a part of a text that tells of a failure, within words too
 };
 

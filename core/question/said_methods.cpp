@@ -9,6 +9,7 @@
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
 #include "core/question/said_languages.h"
+#include "core/question/said_switches.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/quantization_formats.h"
 
@@ -266,6 +267,27 @@ void read_named_task(const SaidWords& words, SaidRequest& out) {
     out.values["/rl/vllm_mode"] = server ? "server" : "colocate";
 }
 
+bool denies_any(const SaidWords& words, std::span<const std::string_view> phrases) {
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](std::string_view phrase) { return denies(words, phrase); });
+}
+
+// "Without any PEFT and quantization": of the ways to train those that are left. Nothing where none is denied.
+std::vector<Method> not_denied(const SaidWords& words) {
+  constexpr std::string_view adapters[] = {"lora", "loras", "peft", "adapter", "adapters"};
+  constexpr std::string_view four_bits[] = {"qlora", "quantiz*", "quantis*", "4bit", "4 bit", "量化"};
+  constexpr std::string_view all[] = {"full finetun*", "full fine tun*", "全量", "全参"};
+  std::vector<Method> left;
+  const bool no_adapters = denies_any(words, adapters);
+  if (!no_adapters && !denies_any(words, four_bits)) left.push_back(Method::qlora);
+  if (!no_adapters) left.push_back(Method::lora);
+  if (!denies_any(words, all)) left.push_back(Method::full);
+  return left.size() == 3 || words.size() > most_asking_words ? std::vector<Method>() : left;
+}
+
+constexpr std::pair<Method, const char*> method_names[] = {
+    {Method::qlora, "QLoRA"}, {Method::lora, "LoRA"}, {Method::full, "Full fine-tuning"}};
+
 void set_first_method(const std::vector<Method>& ways, bool four, bool eight, SaidRequest& out) {
   const Method first = ways.empty() ? Method::none : ways.front();
   if (first == Method::qlora || (first == Method::none && four))
@@ -294,11 +316,16 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
     const bool four_bits = std::find(ways.begin(), ways.end(), Method::qlora) != ways.end();
     ways = {four_bits && packed.empty() ? Method::qlora : Method::lora};
   }
+  const std::vector<Method> left = ways.empty() && !four ? not_denied(words) : std::vector<Method>();
+  if (left.size() == 1) ways = left;
   if (!ways.empty() && ways.front() == Method::lora && four && packed.empty()) ways.front() = Method::qlora;
   out.method = !ways.empty();
   set_first_method(ways, four && packed.empty(), eight_bits(words).base && packed.empty(), out);
-  for (const Method way : ways)
-    out.methods.push_back(way == Method::qlora ? "QLoRA" : way == Method::lora ? "LoRA" : "Full fine-tuning");
+  for (const Method way : ways.empty() ? left : ways) {
+    for (const auto& [method, called] : method_names) {
+      if (method == way) out.methods.push_back(called);
+    }
+  }
   if (!packed.empty() && !full) out.methods.front() += " on a base in " + packed;
   if (full && ways.size() == 1) read_frozen_layers(words, out);
   if (out.values.count("/peft") != 0) read_saved_modules(text, out);
@@ -325,6 +352,10 @@ void read_strategy(const SaidWords& words, SaidRequest& out) {
   say("fsdp2", "fsdp");
   say("ddp", "ddp");
   if (found.size() == 1) out.values["/parallel/strategy"] = found.front();
+  constexpr std::string_view deepspeed[] = {"deepspeed", "deep speed", "zero", "zero3", "zero 3"};
+  constexpr std::string_view fsdp[] = {"fsdp", "fsdp2"};
+  constexpr std::string_view offload[] = {"offload*", "cpu offload*", "auslagerung", "卸载"};
+  out.denied = {denies_any(words, deepspeed), denies_any(words, fsdp), denies_any(words, offload)};
 }
 
 }  // namespace plimsoll::question

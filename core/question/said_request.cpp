@@ -9,6 +9,7 @@
 #include "core/exchange/versions.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/question/inference.h"
 #include "core/question/said_asked.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_config.h"
@@ -340,6 +341,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_in_use(words, out);
   read_settings(std::string_view(text.lines).substr(0, longest_said), out);
   read_asked(words, out);
+  out.inference = asks_of_inference(words, out);
   read_log(words, catalog, out);
   name_the_unknown(catalog, out);
   return out;

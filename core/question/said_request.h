@@ -26,23 +26,31 @@ struct SaidCards {
   double count = 0;  ///< 0: not said
 };
 
+/// What is not to be offered: "no LoRA", "not using DeepSpeed".
+struct Denied {
+  bool deepspeed = false, fsdp = false, offload = false;
+};
+
 struct SaidRequest {
   std::string model;                 ///< as the text names it; "" none that is known
   json::Json config;                 ///< that is pasted beside the sentence, and is the model then; or null
   recipe::Values values;             ///< by pointer; "/peft": true alone is an empty section
   bool method = false;               ///< it says whether adapters or all weights are trained
-  std::vector<std::string> methods;  ///< all that it speaks of; `values` have the first
+  std::vector<std::string> methods;  ///< all that it speaks of, or leaves open; `values` have the first
+  Denied denied;
   std::vector<SaidCards> cards;
   double card_bytes = 0;       ///< "a 24GB card", where none has a name
   double billions = 0;         ///< "a 13B", where no model is named
   std::string like;            ///< a model that is called so large: taken for an answer, never for evidence
   std::string unknown_model;   ///< "Nemotron Nano 9B": a name that no model has
   std::string unknown_card;    ///< "RTX A2000": a name that no card has
+  bool unnamed_mac = false;    ///< "MacBook Pro 64 GB": Apple's, and not which chip
   bool any_model = false;      ///< "the biggest model that fits" is asked for
   bool asks_how_many = false;  ///< of the one card that it names are needed
   bool asks_price = false, asks_time = false;  ///< what it costs, how long it takes
   double hours = 0;                            ///< for which a price is asked; 0: not said
   double measured_bytes = 0;    ///< what somebody saw, and asks whether it is right; 0: nothing
+  bool inference = false;       ///< it asks about a model that is served, and of no training run
   bool model_parallel = false;  ///< tensor or pipeline parallelism, which no replay knows
   /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
   std::map<std::string, std::vector<json::Json>> weighed;

@@ -179,6 +179,12 @@ bool denied_before(const SaidWords& words, std::size_t at, Means means) {
   return false;
 }
 
+// "Without any PEFT and quantization"; "no packing and LoRA" has LoRA.
+bool denied_with_another(const SaidWords& words, std::size_t at) {
+  if (at < 2 || words[at - 1].stops() || words[at - 2].stops()) return false;
+  return longest_of(words, at - 1, Means::joins) > 0 && denied_before(words, at - 2, Means::without);
+}
+
 bool denied_behind(const SaidWords& words, std::size_t at, Means means) {
   for (std::size_t on = at; on < words.size() && on < at + reach && !words[on - 1].stops(); ++on) {
     if (longest_of(words, on, means) > 0) return true;
@@ -188,7 +194,8 @@ bool denied_behind(const SaidWords& words, std::size_t at, Means means) {
 
 bool denies(const SaidWords& words, std::size_t at, std::size_t count, std::string_view phrase,
             Denial denial) {
-  return denies_within(words[at].text, phrase, denial) || denied_before(words, at, denial.before) ||
+  const bool joined = denial.before == Means::denies_before && denied_with_another(words, at);
+  return joined || denies_within(words[at].text, phrase, denial) || denied_before(words, at, denial.before) ||
          denied_behind(words, at + count, denial.behind);
 }
 
@@ -244,6 +251,10 @@ bool affirms(const SaidWords& words, std::string_view phrase) {
     if (!denies(words, at, count, phrase, off)) return true;
   }
   return false;
+}
+
+bool denies(const SaidWords& words, std::string_view phrase) {
+  return says(words, phrase) && (!affirms(words, phrase) || rules_out(words, phrase, false));
 }
 
 bool rules_out(const SaidWords& words, std::string_view phrase, bool is_package) {

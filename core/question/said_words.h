@@ -32,6 +32,8 @@ std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view p
 bool says(const SaidWords& words, std::string_view phrase);
 /// The same, and nobody says "no", "ohne", "没有" or "off" beside it, in a language that said_languages.cpp knows.
 bool affirms(const SaidWords& words, std::string_view phrase);
+/// It stands there, and somebody says so beside it, or that it cannot be had.
+bool denies(const SaidWords& words, std::string_view phrase);
 /// "I can't use Liger", "flash attention is not installed": it is off, and nobody can switch it on.
 bool rules_out(const SaidWords& words, std::string_view phrase, bool is_package);
 

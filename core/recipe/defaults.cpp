@@ -213,9 +213,10 @@ Default default_max_length(const DefaultContext& c) {
   // longer than the model.
   constexpr uint64_t usual = 1024;
   const uint64_t longest = c.traits.max_position_embeddings;
-  if (stack_traits(c.stack).model_length && longest != 0)
-    return {longest, "assumed: swift cuts at what the model can read alone; say the longest of your samples",
-            true};
+  // What the model can read caps samples and is no length of theirs; packed rows are filled up to it.
+  const bool packed = flag(c.values, "/training/packing");
+  if (stack_traits(c.stack).model_length && longest != 0 && packed)
+    return {longest, "assumed: rows are packed up to what the model can read; say max_length", true};
   if (c.traits.hears && longest != 0)
     return {longest, "no transcript is longer than the decoder reads; sound is always read whole"};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;

@@ -16,6 +16,7 @@
 #include "core/report/diagnose_parts.h"
 #include "core/report/exchange.h"
 #include "core/report/heading.h"
+#include "core/report/inference.h"
 #include "core/report/report.h"
 #include "core/report/said.h"
 #include "core/run/model_names.h"
@@ -253,33 +254,6 @@ void write_no_message(Writer& out, bool found, const question::SaidRequest& said
   write_errors(out, errors);
 }
 
-// What the text says, and what is made of it.
-void write_findings(Writer& out, const Diagnosis& d) {
-  out.field("shortened", d.reading.text.shortened);
-  out.key("messages");
-  write_messages(out, d);
-  out.field("first", uint64_t(d.reading.first));
-  out.key("cards");
-  write_cards(out, d);
-  out.key("phase");
-  out.open_object();
-  out.field("id", diagnosis::name(d.reading.phase));
-  out.field("frame", d.reading.frames.words);
-  out.close_object();
-  out.key("tensors");
-  write_tensors(out, d);
-  out.key("sizes");
-  write_sizes(out, d);
-  out.key("causes");
-  write_causes(out, d);
-  out.key("vetoed");
-  write_vetoed(out, d);
-  out.key("question");
-  write_question(out, d);
-  out.key("replay");
-  write_rerun(out, d);
-}
-
 // The request to make plans for, and where it is another than was given.
 void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
                    std::string_view request) {
@@ -306,6 +280,16 @@ void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const
   out.close_array();
 }
 
+// Figures of a message are of a run that failed, whatever it was; without any, and with a question, a model that is
+// served is asked about.
+bool is_served(const PastedCase& one, const Diagnosis& d, std::string_view text, std::string_view request) {
+  if (!one.said.inference || !request.empty() || one.situation.is_source) return false;
+  const Message* message = d.reading.message();
+  if (message == nullptr) return d.reading.table.cards.empty();
+  const bool figures = message->numbers.tried || message->numbers.capacity || is_of_the_host(*message);
+  return !figures && (question::asks(d.reading.text.folded_lines) || tells(one.said, text));
+}
+
 // What a program printed into a notebook is what happened; its cells say the run, and words report nothing.
 std::string notebook_diagnosis(std::string_view text, std::string_view request, std::string_view phase,
                                const run::Catalog& catalog) {
@@ -326,6 +310,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   question::read_case(text, request, phase, catalog, one);
   one.situation.is_source = exchange::begins_as_source(text);
   const Diagnosis d = diagnosis_of(one, catalog);
+  if (is_served(one, d, text, request)) return inference_text(one.said, d, catalog);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
   const Message* message = d.reading.message();
   const bool in_words = message == nullptr || (request.empty() && !message->numbers.tried &&

@@ -207,4 +207,30 @@ void write_question(Writer& out, const Diagnosis& d) {
   out.close_object();
 }
 
+void write_findings(Writer& out, const Diagnosis& d) {
+  out.field("shortened", d.reading.text.shortened);
+  out.key("messages");
+  write_messages(out, d);
+  out.field("first", uint64_t(d.reading.first));
+  out.key("cards");
+  write_cards(out, d);
+  out.key("phase");
+  out.open_object();
+  out.field("id", diagnosis::name(d.reading.phase));
+  out.field("frame", d.reading.frames.words);
+  out.close_object();
+  out.key("tensors");
+  write_tensors(out, d);
+  out.key("sizes");
+  write_sizes(out, d);
+  out.key("causes");
+  write_causes(out, d);
+  out.key("vetoed");
+  write_vetoed(out, d);
+  out.key("question");
+  write_question(out, d);
+  out.key("replay");
+  write_rerun(out, d);
+}
+
 }  // namespace plimsoll::report

@@ -17,6 +17,8 @@ void write_vetoed(json::Writer& out, const diagnosis::Diagnosis& d);
 /// Where the request's run, replayed, asks for what the message says, and what the two cannot both say.
 void write_rerun(json::Writer& out, const diagnosis::Diagnosis& d);
 void write_question(json::Writer& out, const diagnosis::Diagnosis& d);
+/// All of these, with the phase: what the text says, and what is made of it.
+void write_findings(json::Writer& out, const diagnosis::Diagnosis& d);
 
 /// Of the case that is shown, or of the cause.
 std::string_view title_of(const diagnosis::Named& named);

@@ -317,6 +317,14 @@ TEST(RecipeStacks, SwiftPreparesNothingAndMakesSixteenSamplesAStep) {
   EXPECT_EQ(assumed(request, "/training/bf16"), true);
 }
 
+// ms-swift 3.10 swift/llm/template/base.py: max_length becomes max_model_len, beyond which samples are cut.
+TEST(RecipeStacks, WhatTheModelCanReadIsNoLengthOfSwiftsSamples) {
+  Json request = {{"model", "llama-3.1-8b"}, {"stack", "ms-swift"}, {"peft", {{"r", 8}}}};
+  EXPECT_EQ(assumed(request, "/training/max_length"), 1024);
+  request["training"] = {{"packing", true}};
+  EXPECT_EQ(assumed(request, "/training/max_length"), 131072);
+}
+
 TEST(RecipeStacks, PaddingThatIsSaidTurnsTheStacksPackingOff) {
   Json request = {{"model", "llama-3.1-8b"}, {"stack", "llamafactory"}, {"task", "pretrain"}};
   EXPECT_EQ(assumed(request, "/training/packing"), true);

@@ -23,7 +23,9 @@ export const isRefused = (imported: Imported | undefined): boolean =>
 
 /** Whether the verdict card answers what is asked; which model fits, the text beside the box does. `led`: no model is named. */
 export const isCardsAnswer = (found: Diagnosis | undefined, led: boolean): boolean =>
-  (found?.messages.length ?? 0) === 0 && !(led && (found?.answers?.length ?? 0) > 0);
+  found?.inference !== true &&
+  (found?.messages.length ?? 0) === 0 &&
+  !(led && (found?.answers?.length ?? 0) > 0);
 
 /** Whether it says a run of its own, in words. */
 export const isQuestion = ({ said, messages }: Diagnosis): boolean =>

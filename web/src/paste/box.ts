@@ -237,7 +237,7 @@ export class PlimsollPaste extends Held {
       const changed =
         apply && !this.free() ? await changedBy(core, this.request, text, diagnosed) : undefined;
       if (changed) this.leave({ request: changed, chosen: [] });
-      if (changed || text !== this.text || !diagnosed?.ok) return;
+      if (changed || text !== this.text || !diagnosed?.ok || diagnosed.inference) return;
       const asked = askedRun(diagnosed);
       if (asked && takes) {
         this.takeSaid(asked.request, asked.taken, !apply);

@@ -79,6 +79,8 @@ export interface Way {
 
 export interface Diagnosis {
   ok: boolean;
+  /** A model that is served is asked about: nothing in the answer is a run. */
+  inference?: boolean;
   summary: string;
   /** What the text alone says of the run, and what it leaves open. */
   said?: {

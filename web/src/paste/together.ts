@@ -80,7 +80,8 @@ export async function changedBy(
   found: Diagnosis | undefined,
 ): Promise<Request | undefined> {
   const model = request["model"];
-  const other = found?.ok && (found.messages.length > 0 || found.said?.request["model"] !== undefined);
+  const named = found?.said?.request["model"] !== undefined;
+  const other = found?.ok && (found.messages.length > 0 || named || found.inference === true);
   if (other || typeof model !== "string") return undefined;
   const { said } = await core.diagnose(`Will ${model} fit? ${words}`, undefined, "");
   // "An A100" says which, and not that it is one.
