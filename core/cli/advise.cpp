@@ -66,6 +66,11 @@ void read_text(const std::string& text, Asked& asked, const run::Catalog& catalo
   const Json read = import_texts(texts, catalog);
   if (at(at(read, "format"), "id") == "request" || at(read, "format").is_null()) {
     if (!beside.empty() && at(read, "request").is_object()) asked.request = json::write(at(read, "request"));
+    if (beside.empty() && ascii::trim(text).substr(0, 1) != "{")
+      asked.errors.push_back(
+          error("not_json", "This is neither JSON nor a configuration that is known.",
+                "a request, a configuration of a trainer, or a command; plimsoll diagnose FILE "
+                "reads questions and error messages"));
     return;
   }
   // An issue with a file in it is no file that could be written back.

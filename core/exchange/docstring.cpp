@@ -50,9 +50,13 @@ std::string_view docstring_of(std::string_view script) {
 
 std::string_view started_in(std::string_view script) {
   const std::string_view words = docstring_of(script);
-  if (words.empty() || !reads_arguments(script)) return "";
+  if (words.empty()) return "";
   for (const std::string_view part : settings_parts(words)) {
-    if (language_of(part) != Language::shell || part.find(".py") == std::string_view::npos) continue;
+    const std::size_t file = part.find(".py");
+    if (language_of(part) != Language::shell || file == std::string_view::npos) continue;
+    // What a script is not written to read is a launcher's alone: "accelerate launch --config_file zero3.yaml sft.py".
+    const bool launcher = part.find_first_not_of(blank, file + 3) == std::string_view::npos;
+    if (!reads_arguments(script) && !launcher) continue;
     if (part.find(" --") != std::string_view::npos) return part;
   }
   return "";

@@ -39,6 +39,7 @@ std::span<const Format* const> formats() {
       &nemo_rl,
       &sentence_transformers,
       &distillation,
+      &trl_other,
       &agilerl,
       &diffusion,
       &serving,

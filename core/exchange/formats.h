@@ -31,6 +31,7 @@ extern const Format verl;
 extern const Format nemo_rl;
 extern const Format sentence_transformers;
 extern const Format distillation;
+extern const Format trl_other;
 extern const Format agilerl;
 extern const Format installed;  // versions.cpp
 

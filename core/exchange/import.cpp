@@ -211,7 +211,8 @@ bool fits_language(const Format& format, Language language) {
   if (language == Language::link) return format.id == "request";
   if (language == Language::python)
     return format.written == language || format.id == "sagemaker" || format.id == "axolotl" ||
-           format.id == "sentence-transformers" || format.id == "distillation" || format.id == "xtuner";
+           format.id == "sentence-transformers" || format.id == "distillation" || format.id == "trl-other" ||
+           format.id == "xtuner";
   if (data(language)) {
     // A request is JSON, and ms-swift's arguments may lie in a file.
     return data(format.written) || format.written == Language::none || format.id == "ms-swift";

@@ -70,6 +70,28 @@ std::string command_in(const std::string& code) {
   return "";
 }
 
+// "!accelerate launch --num_processes 4 train.py" starts what a cell wrote: how many processes, and by which file.
+void add_launcher(const std::string& code, Node& python) {
+  for (const std::string_view launcher : {"!accelerate launch ", "!torchrun ", "!deepspeed "}) {
+    const size_t at = code.find(launcher);
+    if (at == std::string::npos || (at > 0 && code[at - 1] != '\n')) continue;
+    size_t end = std::min(code.find('\n', at), code.size());
+    while (end < code.size() && code[end - 1] == '\\') end = std::min(code.find('\n', end + 1), code.size());
+    const Node command = read_shell(code.substr(at + 1, end - at - 1)).root;
+    constexpr std::pair<const char*, const char*> said[] = {{"num_processes", "$launched"},
+                                                            {"nproc_per_node", "$launched"},
+                                                            {"num_gpus", "$launched"},
+                                                            {"config_file", "$launched_by"},
+                                                            {"deepspeed_config", "$launched_by"}};
+    for (const auto& [flag, key] : said) {
+      const Node* value = command.find(flag);
+      if (value == nullptr || !value->is_scalar() || python.find(key) != nullptr) continue;
+      // Without a place: nothing is written back into a command.
+      python.members.push_back({key, {}, scalar_node(value->value, value->raw, false, {})});
+    }
+  }
+}
+
 // Colab's runtime: {"accelerator": "GPU", "colab": {"gpuType": "T4"}}.
 std::string card_of_runtime(const Json& metadata) {
   const Json &kind = at(metadata, "accelerator"), &card = at(at(metadata, "colab"), "gpuType");
@@ -89,7 +111,10 @@ bool is_notebook(std::string_view text) {
 
 Document read_cells(std::string code) {
   Document document = read_python(code);
-  if (document.errors.empty() && !sets_something(document.root)) {
+  if (document.errors.empty()) add_launcher(code, document.root);
+  const bool sets = document.errors.empty() && sets_something(document.root);
+  if (sets) add_launcher(code, document.root);
+  if (document.errors.empty() && !sets) {
     if (std::string command = command_in(code); !command.empty()) {
       document = read_shell(command);
       code = std::move(command);

@@ -57,6 +57,12 @@ bool is_command(std::string_view line) {
     if (begins && at + 2 < line.size() && is_alnum(line[at + 2])) ++flags;
   }
   if (flags >= 2) return true;
+  // "accelerate launch --config_file zero3.yaml train.py" says how a run is shared.
+  for (const std::string_view launcher : {"accelerate launch ", "torchrun ", "deepspeed "}) {
+    if (flags == 1 && line.substr(0, launcher.size()) == launcher &&
+        line.find(".py") != std::string_view::npos)
+      return true;
+  }
   if (line.empty() || line.back() != '\\') return false;
   static constexpr std::array<std::string_view, 11> starters = {
       "python", "torchrun", "accelerate ",   "deepspeed", "llamafactory-cli", "swift ", "litgpt ",

@@ -5,6 +5,7 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/import.h"
+#include "core/exchange/notebook.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
@@ -281,6 +282,42 @@ std::string listed(const recipe::Values& versions) {
   return out;
 }
 
+std::string_view next_line(std::string_view& rest) {
+  const size_t end = std::min(rest.find('\n'), rest.size());
+  const std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return line;
+}
+
+// "# !pip install transformers==4.30" installs nothing.
+std::string without_idle_installs(std::string_view code) {
+  std::string out;
+  while (!code.empty()) {
+    const std::string_view line = next_line(code), inner = ascii::trim(line);
+    const bool comment = !inner.empty() && inner.front() == '#';
+    if (!comment || inner.find("install ") == std::string_view::npos) out.append(line).append("\n");
+  }
+  return out;
+}
+
+// "pip install -q transformers peft" of a cell brings the newest, and its saved output is of another day.
+void drop_what_cells_renew(std::string_view code, recipe::Values& printed) {
+  while (!code.empty()) {
+    const std::string line = ascii::lower(next_line(code));
+    const size_t install = line.find("pip install");
+    if (install == std::string::npos) continue;
+    for (const Library& library : libraries) {
+      for (size_t at = line.find(library.name, install); at != std::string::npos;
+           at = line.find(library.name, at + 1)) {
+        const size_t end = at + library.name.size();
+        const bool alone = (line[at - 1] == ' ' || line[at - 1] == '"' || line[at - 1] == '\'') &&
+                           (end == line.size() || line[end] == ' ' || line[end] == '"' || line[end] == '\'');
+        if (alone) printed.erase(std::string(library.pointer));
+      }
+    }
+  }
+}
+
 // Outputs of a notebook that deny what its cells install were saved by an older run.
 bool denies(const recipe::Values& printed, const recipe::Values& installed) {
   return std::any_of(installed.begin(), installed.end(), [&printed](const auto& pin) {
@@ -292,8 +329,13 @@ bool denies(const recipe::Values& printed, const recipe::Values& installed) {
 }  // namespace
 
 void add_versions(Import& import, const Document& document, std::string_view text) {
-  const recipe::Values printed = versions_in(text);
-  const recipe::Values installed_by_cells = versions_in(document.code);
+  const bool source = document.language == Language::python || document.language == Language::shell;
+  const std::string code = without_idle_installs(document.code.empty() && source ? text : document.code);
+  recipe::Values printed = versions_in(is_notebook(text) ? code + "\n" + notebook_outputs(text)
+                                       : source          ? code
+                                                         : std::string(text));
+  const recipe::Values installed_by_cells = versions_in(document.code.empty() ? document.code : code);
+  if (is_notebook(text)) drop_what_cells_renew(code, printed);
   const bool older = denies(printed, installed_by_cells);
   const recipe::Values& versions = older ? installed_by_cells : printed;
   if (versions.empty()) return;

@@ -105,8 +105,9 @@ std::string inference_words(const SaidRequest& said, const run::Catalog& catalog
     if (!plain) plain = std::move(run);
   }
   if (plain) {
-    out += " The weights of " + (said.model.empty() ? said.like : said.model) + " alone take " + weights +
-           "." + cache_words(*plain);
+    const std::string model =
+        said.model.empty() ? said.like + ", which is taken for one of that size," : said.model;
+    out += " The weights of " + model + " alone take " + weights + "." + cache_words(*plain);
     if (cards > 0) out += " Whether the weights alone go into " + size_text(cards) + ":" + fits + ".";
   }
   return out +

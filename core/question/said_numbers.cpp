@@ -90,6 +90,15 @@ constexpr Named english[] = {
     {completion, "max new tokens"},
     {completion, "completion tokens", false},
     {completion, "completion", false},
+    {completion, "response"},
+    {input_length, "max input length"},
+    {input_length, "input length"},
+    {input_length, "max source length"},
+    {input_length, "source length"},
+    {output_length, "max output length"},
+    {output_length, "output length"},
+    {output_length, "max target length"},
+    {output_length, "target length"},
     {prompt, "max prompt length"},
     {prompt, "prompt length"},
     {prompt, "prompt tokens", false},
@@ -167,9 +176,14 @@ bool is_card(double value) {
          number % 100 >= 50;
 }
 
+bool is_of_tokens(std::string_view pointer) {
+  return pointer == length || pointer == completion || pointer == prompt || pointer == input_length ||
+         pointer == output_length;
+}
+
 // The largest number that is read as such a setting.
 double most_of(std::string_view pointer) {
-  if (pointer == length || pointer == completion || pointer == prompt) return 1e7;
+  if (is_of_tokens(pointer)) return 1e7;
   if (pointer == images_field) return 64;
   if (pointer == samples) return 1e9;
   if (pointer == epochs) return 1000;
@@ -185,7 +199,7 @@ double count_of_data(const SaidWord& word) {
 // A number that can be what its words say; of tokens "ZeRO-3, sequence length" the 3 cannot.
 bool can_be(std::string_view pointer, const SaidWord& word) {
   const double value = word.number;
-  if (pointer == length || pointer == completion || pointer == prompt)
+  if (is_of_tokens(pointer))
     return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
            value * (word.unit.empty() ? 1 : 1024) >= 16 && value < most_of(pointer) &&
            !(word.is_bare() && is_card(value));
@@ -337,9 +351,8 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
       if (between_numbers(words, at - count) == count) take_other(at, at - count - 1);
     }
   }
-  const bool open = std::none_of(found.begin(), found.end(), [](const SaidNumber& one) {
-    return one.pointer == length || one.pointer == completion || one.pointer == prompt;
-  });
+  const bool open = std::none_of(found.begin(), found.end(),
+                                 [](const SaidNumber& one) { return is_of_tokens(one.pointer); });
   for (std::size_t at = 0; open && words.size() <= most_words && at < words.size(); ++at) {
     if (is_length_alone(words, at)) take(at, length);
   }

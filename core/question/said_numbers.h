@@ -15,6 +15,8 @@ namespace plimsoll::question {
 
 /// No field: the samples of a whole step on all cards, which cards, accumulation and micro-batch multiply to.
 constexpr std::string_view effective_batch = "effective batch";
+/// Of a sample that is cut in two parts: neither is a field, and both together are its length.
+constexpr std::string_view input_length = "input_length", output_length = "output_length";
 
 struct SaidNumber {
   std::string_view pointer;

@@ -79,6 +79,19 @@ void share_out_the_batch(double effective, double said_cards, SaidRequest& out) 
   }
 }
 
+// "max_input_length 2048, max_output_length 512": a sample is both, one behind the other.
+void join_parts(std::map<std::string, std::vector<json::Json>>& said) {
+  double sum = 0;
+  for (const std::string_view part : {input_length, output_length}) {
+    const auto found = said.find(std::string(part));
+    if (found == said.end()) continue;
+    if (found->second.size() == 1) sum += found->second.front().get<double>();
+    said.erase(found);
+  }
+  std::vector<json::Json>& lengths = said["/training/max_length"];
+  if (sum > 0 && lengths.empty()) lengths.push_back(json::count_of(sum));
+}
+
 // A number that is said once is the run's; of several, "dies with batch 4, runs with batch 2", none is.
 void read_numbers(const SaidWords& words, SaidRequest& out) {
   std::map<std::string, std::vector<json::Json>> said;
@@ -89,6 +102,7 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
     named.push_back(value);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
+  join_parts(said);
   for (std::string& text : out_of_reach(words)) out.unread.push_back(std::move(text));
   // "Works at 2048, dies at 4096": two round numbers of nothing else are lengths.
   std::vector<json::Json>& lengths = said["/training/max_length"];
@@ -235,6 +249,12 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
     miss("/vision/image_size", "the size of its images in pixels");
 }
 
+// BERT and its like are trained whole where nobody says otherwise.
+bool is_encoder(const std::string& model, const run::Catalog& catalog) {
+  const run::ModelEntry* entry = run::find_by_name(catalog, model).entry;
+  return !model.empty() && entry != nullptr && entry->network.kind == model::NetworkKind::encoder;
+}
+
 // "r=256" and "packing=True" may stand in a line that says a run; "model = load(...)" and "model=load(...)" are code.
 bool assigns(std::string_view text) {
   for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
@@ -323,6 +343,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_cards(text, catalog, out);
   out.asks_how_many = out.cards.size() == 1 && asks_for_a_count(words, catalog);
   read_method(text, words, out);
+  if (out.methods.empty() && is_encoder(out.model, catalog)) out.methods = {"Full fine-tuning"};
   read_task(text, words, out);
   read_strategy(words, out);
   read_offload(words, out);

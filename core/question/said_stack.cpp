@@ -16,7 +16,9 @@ constexpr Called called_stacks[] = {{"axolotl", "axolotl"},
                                     {"llama factory", "llamafactory"},
                                     {"torchtune", "torchtune"},
                                     {"trl", "trl"},
-                                    {"ms swift", "ms-swift"}};
+                                    {"ms swift", "ms-swift"},
+                                    {"litgpt", "litgpt"},
+                                    {"lit gpt", "litgpt"}};
 
 }  // namespace
 

@@ -163,7 +163,7 @@ constexpr Row rows[] = {
      "pytorch aten/src/ATen/autocast_mode.cpp cached_cast"},
     {Component::transient, "transient", "Temporary tensors of the operation at work.", transient_formula,
      "pytorch operator implementations"},
-    {Component::kv_cache, "kv_cache", "Keys and values kept although nothing is generated.", kv_formula,
+    {Component::kv_cache, "kv_cache", "Keys and values that a cache keeps, also while nothing is generated.", kv_formula,
      "transformers cache_utils.py DynamicCache"},
     {Component::inputs, "inputs", "The batch itself.", inputs_formula,
      "transformers trainer.py get_batch_samples"},

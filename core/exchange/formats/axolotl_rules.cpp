@@ -217,12 +217,7 @@ void read_rl(Reading& reading, const Leaf& leaf) {
 }
 
 void read_attention(Reading& reading, const Leaf& leaf) {
-  const std::string word = reading.word(leaf.path);
-  if (word.find('/') != std::string::npos) {  // kernels-community/vllm-flash-attn3@v1:name
-    const bool third = word.find("attn3") != std::string::npos;
-    reading.set("/model_args/attn_implementation", third ? "flash_attention_3" : "flash_attention_2", &leaf);
-    return;
-  }
+  if (reading.word(leaf.path).find('/') != std::string::npos) return read_attention_name(reading, leaf);
   reading.set("/model_args/attn_implementation", leaf,
               "flash_attention_4=flash_attention_3, flash_attention_torch=flash_attention_2, "
               "sage=flash_attention_2, fp8=sdpa");

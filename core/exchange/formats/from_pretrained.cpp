@@ -20,7 +20,7 @@ constexpr Row model_rows[] = {
     {"base_model", "/model", ""},
     {"dtype", "/model_args/dtype", "auto=auto"},
     {"torch_dtype", "/model_args/dtype", "auto=auto"},
-    {"attn_implementation", "/model_args/attn_implementation", ""},
+    {"attn_implementation", "/model_args/attn_implementation", "", read_attention_name, Write::yes},
     {"use_flash_attention_2", "/model_args/attn_implementation", "", read_flash_flag},
     {"use_flash_attn", "/model_args/attn_implementation", "", read_flash_flag},
     {"use_flash_attention", "/model_args/attn_implementation", "", read_flash_flag},

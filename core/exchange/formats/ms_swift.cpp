@@ -60,6 +60,13 @@ void read_attention(Reading& reading, const Leaf& leaf) {
               "flash_attention_3=flash_attention_3");
 }
 
+// swift/llm/train/tuner.py loads the model by Unsloth then, whose layers hold less.
+void read_tuner_backend(Reading& reading, const Leaf& leaf) {
+  if (reading.word(leaf.path) != "unsloth") return reading.mark(leaf, Use::implied);
+  reading.mark(leaf, Use::unsupported,
+               "Unsloth's layers are not replayed under ms-swift: it takes less than this");
+}
+
 // Of sampling in reinforcement learning; in swift sft, of what predict_with_generate writes.
 void read_temperature(Reading& reading, const Leaf& leaf) {
   if (reading.leaf("rlhf_type") == nullptr) return reading.mark(leaf, Use::implied, "nothing is sampled");
@@ -123,6 +130,7 @@ constexpr Row rows[] = {
     {"target_parameters", "/peft/target_parameters", ""},
     {"llamapro_num_new_blocks", "/training/llamapro_num_new_blocks", "", nullptr, Write::no},
     {"sequence_parallel_size", "/parallel/sequence_parallel_size", ""},
+    {"tuner_backend", "", "", read_tuner_backend, Write::no},
     {"use_galore", "/training/optim", "", read_implied, Write::no},
     {"galore_rank", "/training/optim_args", "", read_implied, Write::no},
     {"galore_target_modules", "/training/optim_target_modules", "", read_implied, Write::no},
@@ -175,7 +183,7 @@ constexpr std::string_view irrelevant =
     "to_cached_dataset";
 constexpr std::string_view implied =
     "model_type model_revision task_type experts_impl problem_type rope_scaling* local_repo_path "
-    "init_strategy tuner_backend adapters quant_method bnb_4bit_quant_storage hqq_axis max_model_len "
+    "init_strategy adapters quant_method bnb_4bit_quant_storage hqq_axis max_model_len "
     "check_dataset_strategy enable_npu_model_patch use_swift_lora packing_length zero_hpz_partition_size "
     "max_epochs new_special_tokens ref_model_type num_ppo_epochs num_mini_batches response_length "
     "deepspeed_autotp_size trainable_parameters_regex_note";

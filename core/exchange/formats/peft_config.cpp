@@ -15,7 +15,9 @@ void read_peft_type(Reading& reading, const Leaf& leaf) {
     reading.finding(leaf).pointer = "/peft";
     return reading.mark(leaf, Use::used);
   }
-  reading.set("/peft/peft_type", leaf);
+  const std::string type = adapter_type(word);
+  if (type.empty()) return reading.set("/peft/peft_type", leaf);
+  reading.set("/peft/peft_type", type, &leaf);
 }
 
 void read_bias(Reading& reading, const Leaf& leaf) { reading.set("/peft/bias", leaf, "false=none"); }

@@ -95,6 +95,8 @@ constexpr Row call_rows[] = {
     {"$loop", "/stack", "", nullptr, Write::no},
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
     {"$CUDA_VISIBLE_DEVICES", "/parallel/num_gpus", "", read_visible_devices, Write::no},
+    {"$launched", "/parallel/num_gpus", "", nullptr, Write::no},
+    {"$launched_by", "/parallel/strategy", "", read_deepspeed_name, Write::no},
     {"$UNSLOTH_VLLM_STANDBY", "/rl/vllm_enable_sleep_mode", "", read_standby, Write::no},
 };
 constexpr Table call_table{call_rows, "$* lightning.*",

@@ -245,14 +245,15 @@ bool add_calls(const Trained& trained, Node& root) {
 }
 
 // The last trainer is what the script is for; TrlParser may be told its configuration alone.
-std::string_view distillation_in(const Node& python) {
+std::string_view refused_trainer(const Node& python) {
   std::string_view last;
   for (const Member& call : python.members) {
     const std::string_view name = last_part(call.key);
-    const bool told = is_call(call) && (is_distillation(name) || place_of(call.key) == "trainer");
+    const bool told =
+        is_call(call) && (is_distillation(name) || is_unplayed(name) || place_of(call.key) == "trainer");
     if (told && !is_unnamed(python, call)) last = name;
   }
-  return is_distillation(last) ? last : "";
+  return is_distillation(last) || is_unplayed(last) ? last : "";
 }
 
 // A configuration of XTuner's sets its variables by these names, and builds nothing itself.
@@ -305,8 +306,8 @@ Node python_sections(const Node& python) {
   root.kind = Node::Kind::map;
   root.span = python.span;
   const Trained trained = trained_in(python);
-  if (const std::string_view name = distillation_in(python); !name.empty()) {
-    say(root, "$distillation", name);
+  if (const std::string_view name = refused_trainer(python); !name.empty()) {
+    say(root, is_distillation(name) ? "$distillation" : "$trl_other", name);
     return root;
   }
   if (is_of_xtuner(python)) {

@@ -1,8 +1,10 @@
 #include "core/exchange/formats/python_names.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/exchange/formats/python_loop.h"
+#include "core/exchange/formats/shared.h"
 #include "core/exchange/python/tokens.h"
 
 namespace plimsoll::exchange {
@@ -25,6 +27,21 @@ constexpr Task tasks[] = {
 constexpr std::string_view distillations[] = {
     "GKD", "MiniLLM", "Distillation", "ServerDistillation", "IWOPD", "GOLD", "SDFT", "SDPO", "SSD"};
 
+// trl v1.16 trl/experimental/online_dpo; v0.24 trl/trainer
+constexpr std::string_view unplayed[] = {"OnlineDPO", "NashMD", "XPO", "PRM", "BCO"};
+
+bool is_of(std::span<const std::string_view> kinds, std::string_view name) {
+  return std::any_of(kinds.begin(), kinds.end(), [name](std::string_view one) {
+    return name.substr(0, one.size()) == one &&
+           (name.substr(one.size()) == "Trainer" || name.substr(one.size()) == "Config");
+  });
+}
+
+bool is_adapter_config(std::string_view name) {
+  constexpr std::string_view tail = "Config";
+  return name_ends_with(name, tail) && !adapter_type(name.substr(0, name.size() - tail.size())).empty();
+}
+
 }  // namespace
 
 std::string_view task_of(std::string_view name) {
@@ -41,10 +58,7 @@ std::string_view place_of(std::string_view call) {
   if (name_ends_with(name, "TrainingArguments")) return "training";
   if (!task_of(name).empty()) return name_ends_with(name, "Config") ? "training" : "trainer";
   if (name == "Trainer" && (owner == "L" || owner == "pl" || owner == "lightning")) return "lightning";
-  if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
-      name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
-    return "peft";
-  }
+  if (is_adapter_config(name) || name == "get_peft_model") return "peft";
   if (name == "BitsAndBytesConfig" || name == "GPTQConfig" || name == "AwqConfig" || name == "HqqConfig")
     return "quantization";
   if (name == "prepare_model_for_kbit_training" || name == "prepare_model_for_int8_training")
@@ -74,12 +88,8 @@ int claim_of(const Member& call) {
   return call.key.find("Auto") != std::string::npos || call.key.find("For") != std::string::npos ? 2 : 1;
 }
 
-bool is_distillation(std::string_view name) {
-  return std::any_of(std::begin(distillations), std::end(distillations), [name](std::string_view one) {
-    return name.substr(0, one.size()) == one &&
-           (name.substr(one.size()) == "Trainer" || name.substr(one.size()) == "Config");
-  });
-}
+bool is_distillation(std::string_view name) { return is_of(distillations, name); }
+bool is_unplayed(std::string_view name) { return is_of(unplayed, name); }
 
 bool is_lightning(const Node& call) {
   return call.find("accumulate_grad_batches") != nullptr || call.find("accelerator") != nullptr ||

@@ -42,7 +42,11 @@ const Unplayed refusals[] = {
      "what each of them left, which is not replayed.",
      "the encoder as a request of the task classification, for a first idea: one text is a sample, so that 64 pairs "
      "are a micro-batch of 128"},
-    {&distillation, "", "",
+    {&trl_other, "online_dpo nash_md xpo.py prm.py bco.py", "",
+     "This is a trainer of TRL's that is not replayed: online DPO, Nash-MD and XPO write their pairs while they train, a "
+     "PRM labels each step of an answer, and BCO tells wanted from unwanted answers.",
+     "the nearest that is replayed as a request: task dpo (with max_length for prompt and answer), reward, or kto"},
+    {&distillation, "gkd.py minillm.py gold.py /distillation.py", "",
      "This trains by distillation: a teacher writes or scores what its student learns, and its weights and the logits "
      "of both stand beside each other, which is not replayed.",
      "the student alone as a request of the task sft, for a first idea: the teacher's weights and the logits of both "
@@ -158,6 +162,13 @@ const Format sentence_transformers{
     .name = "Sentence Transformers",
     .written = Language::none,
     .marks = "!$sentence_transformers",
+    .finish = refuse,
+};
+const Format trl_other{
+    .id = "trl-other",
+    .name = "TRL, another trainer",
+    .written = Language::none,
+    .marks = "!$trl_other",
     .finish = refuse,
 };
 const Format distillation{

@@ -64,6 +64,26 @@ constexpr Script scripts[] = {
                    "/training/per_device_train_batch_size": 4, "/training/max_length": 256, "/data/epochs": 3,
                    "/peft/r": 8, "/peft/lora_alpha": 16, "/peft/lora_dropout": 0.05,
                    "/peft/target_modules": ["q_proj", "v_proj"]})"},
+    // haotian-liu/LLaVA llava/train/train.py TrainingArguments; find_all_linear_names leaves the tower out
+    {.program = "train_mem.py",
+     .flag = "lora_enable",
+     .values = R"({"/peft/r": 64, "/peft/lora_alpha": 16, "/peft/lora_dropout": 0.05,
+                   "/peft/finetune_vision_layers": false})"},
+    // huggingface/transformers examples/pytorch: DataTrainingArguments. A head over tokens or spans is as small as one
+    // over whole texts; run_qa.py pads all rows. One length stands for source and target, the longer one.
+    {.program = "run_qa.py",
+     .values = R"({"/task": "classification", "/model_args/num_labels": 2, "/training/max_length": 384})"},
+    {.program = "run_ner.py", .values = R"({"/task": "classification"})"},
+    {.program = "run_glue.py", .values = R"({"/task": "classification", "/training/max_length": 128})"},
+    {.program = "run_xnli.py", .values = R"({"/task": "classification", "/training/max_length": 128})"},
+    {.program = "run_classification.py",
+     .values = R"({"/task": "classification", "/training/max_length": 128})"},
+    {.program = "run_summarization.py", .values = R"({"/training/max_length": 1024})"},
+    {.program = "run_translation.py", .values = R"({"/training/max_length": 1024})"},
+    {.program = "run_seq2seq_qa.py", .values = R"({"/training/max_length": 384})"},
+    {.program = "run_clm.py",
+     .values = R"({"/task": "pretrain", "/training/max_length": 1024, "/training/padded_batches": false})"},
+    {.program = "run_mlm.py", .values = R"({"/task": "pretrain"})"},
     // deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat training/*/main.py parse_args
     {.program = "main.py", .flag = "data_split", .without = "dtype", .values = R"({"/training/fp16": true})"},
     // QwenLM/Qwen, QwenLM/Qwen-VL finetune.py LoraArguments and train; Qwen1.5 and 2 examples/sft/finetune.py

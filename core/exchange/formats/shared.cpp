@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/ascii.h"
+#include "core/recipe/fields.h"
+
 namespace plimsoll::exchange {
 
 namespace {
@@ -189,6 +192,35 @@ void read_reshard(Reading& reading, const Leaf& leaf) {
 }
 
 // device_map={"": 0} is one card, as without it.
+std::string adapter_type(std::string_view word) {
+  const auto plain = [](std::string_view text) {
+    std::string out = ascii::lower(text);
+    std::erase(out, '_');
+    return out;
+  };
+  // PEFT's classes of these are not called as their type.
+  constexpr std::pair<std::string_view, const char*> others[] = {{"promptencoder", "P_TUNING"},
+                                                                 {"adaptionprompt", "ADAPTION_PROMPT"}};
+  for (const auto& [name, type] : others) {
+    if (plain(word) == name) return type;
+  }
+  std::string_view all = recipe::find_field("/peft/peft_type")->words;
+  while (!all.empty()) {
+    const std::string_view type = all.substr(0, all.find(", "));
+    all.remove_prefix(std::min(all.size(), type.size() + 2));
+    if (plain(type) == plain(word)) return std::string(type);
+  }
+  return "";
+}
+
+void read_attention_name(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word.find("flash") == std::string::npos || word.find('/') == std::string::npos)
+    return reading.set("/model_args/attn_implementation", leaf);
+  const bool third = word.find("attn3") != std::string::npos;
+  reading.set("/model_args/attn_implementation", third ? "flash_attention_3" : "flash_attention_2", &leaf);
+}
+
 void read_device_map(Reading& reading, const Leaf& leaf) {
   if (!leaf.node->value.is_string()) return reading.mark(leaf, Use::implied, "everything on one device");
   reading.set("/model_args/device_map", leaf.node->value, &leaf);

@@ -9,6 +9,8 @@ namespace plimsoll::exchange {
 /// expanded: "model.language_model.layers.[\d]+.(mlp|self_attn).(up|down)_proj" names up_proj and down_proj
 /// of the language part.
 void read_targets(Reading& reading, const Leaf& leaf);
+/// "PrefixTuning" of PrefixTuningConfig, "prompt_tuning" of a file: the contract's word for it; "" it has none.
+std::string adapter_type(std::string_view word);
 /// PEFT's trainable_token_indices: how many there are.
 void read_token_indices(Reading& reading, const Leaf& leaf);
 std::vector<std::string> expand_pattern(std::string_view pattern);
@@ -36,6 +38,9 @@ void read_zero_stage(Reading& reading, const Leaf& leaf);
 void read_max_pixels(Reading& reading, const Leaf& leaf);
 /// IMAGE_MAX_TOKEN_NUM of qwen_vl_utils, as Qwen3-VL counts: 32 x 32 pixels a token.
 void read_max_image_tokens(Reading& reading, const Leaf& leaf);
+
+/// attn_implementation, also as a kernel of the Hub: kernels-community/vllm-flash-attn3@v1:name.
+void read_attention_name(Reading& reading, const Leaf& leaf);
 
 /// Where accelerate places the weights.
 void read_device_map(Reading& reading, const Leaf& leaf);

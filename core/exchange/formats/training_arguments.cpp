@@ -53,6 +53,14 @@ void finish_generation(Reading& reading) {
   reading.set("/rl/steps_per_generation", whole / batch, leaf);
 }
 
+// trl v0.14 and v0.15 trl/trainer/grpo_config.py: a GPU that trains nothing, "auto" the next one.
+void read_vllm_device(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word != "auto" && word.rfind("cuda:", 0) != 0) return reading.mark(leaf, Use::unsupported);
+  reading.set("/rl/vllm_mode", "server", &leaf);
+  reading.finding(leaf).message = "vLLM has a GPU of its own";
+}
+
 constexpr Row training_rows[] = {
     {"per_device_train_batch_size", "/training/per_device_train_batch_size", ""},
     {"per_gpu_train_batch_size", "/training/per_device_train_batch_size", ""},
@@ -109,7 +117,8 @@ constexpr Row training_rows[] = {
     {"use_cache", "/model_args/use_cache", ""},
     {"model_init_kwargs.dtype", "/model_args/dtype", "auto=auto", nullptr, Write::no},
     {"model_init_kwargs.torch_dtype", "/model_args/dtype", "auto=auto", nullptr, Write::no},
-    {"model_init_kwargs.attn_implementation", "/model_args/attn_implementation", "", nullptr, Write::no},
+    {"model_init_kwargs.attn_implementation", "/model_args/attn_implementation", "", read_attention_name,
+     Write::no},
     {"model_init_kwargs.device_map", "/model_args/device_map", "", read_device_map},
     {"beta", "/rl/beta", ""},
     {"num_generations", "/rl/num_generations", ""},
@@ -121,6 +130,7 @@ constexpr Row training_rows[] = {
     {"num_iterations", "/rl/num_iterations", ""},
     {"use_vllm", "/rl/use_vllm", ""},
     {"vllm_mode", "/rl/vllm_mode", ""},
+    {"vllm_device", "/rl/vllm_mode", "", read_vllm_device, Write::no},
     {"vllm_gpu_memory_utilization", "/rl/vllm_gpu_memory_utilization", ""},
     {"vllm_enable_sleep_mode", "/rl/vllm_enable_sleep_mode", ""},
     {"vllm_tensor_parallel_size", "/rl/vllm_tensor_parallel_size", ""},

@@ -33,11 +33,30 @@ void read_quantization(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::unsupported, "neither 4bit nor 8bit");
 }
 
+// huggingface/transformers examples/pytorch: an encoder reads the source, a decoder writes the target.
+bool starts_sequence_to_sequence(const Reading& reading) {
+  const Leaf* words = reading.leaf("$words");
+  if (words == nullptr) return false;
+  std::string started = words->node->raw;
+  for (const Node& item : words->node->items) started += " " + item.raw;
+  return started.find("run_summarization") != std::string::npos ||
+         started.find("run_translation") != std::string::npos ||
+         started.find("run_seq2seq") != std::string::npos;
+}
+
+// The source of such a script; of a prompt that stands before its answer, see below.
+void read_source_length(Reading& reading, const Leaf& leaf) {
+  if (!starts_sequence_to_sequence(reading)) return reading.mark(leaf, Use::implied);
+  reading.set("/training/max_length", leaf);
+}
+
 // A prompt and an answer, each cut at a length of its own.
 void read_two_lengths(Reading& reading, const Leaf& leaf) {
   const Leaf* other = reading.leaf("source_max_len");
   if (other == nullptr) other = reading.leaf("max_source_length");
   const Json& one = leaf.node->value;
+  if (starts_sequence_to_sequence(reading))
+    return reading.mark(leaf, Use::implied, "the source is the longer one");
   if (other == nullptr || !one.is_number_unsigned() || !other->node->value.is_number_unsigned())
     return reading.set("/training/max_length", leaf);
   const auto both = one.get<uint64_t>() + other->node->value.get<uint64_t>();
@@ -48,6 +67,24 @@ void read_two_lengths(Reading& reading, const Leaf& leaf) {
 void read_flash_flag(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/attn_implementation", reading.is_on(leaf.path) ? "sdpa" : "flash_attention_2",
               &leaf);
+}
+
+// OptimalScale/LMFlow args.py: adapters on a base in quant_bit bits, 4 unless it is said.
+void read_use_qlora(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  const bool eight = reading.word("quant_bit") == "8";
+  reading.values["/peft"] = true;
+  reading.values["/quantization/prepare_for_kbit_training"] = true;
+  if (!eight) reading.values["/quantization/bnb_4bit_quant_type"] = "nf4";
+  reading.set(eight ? "/quantization/load_in_8bit" : "/quantization/load_in_4bit", true, &leaf);
+}
+void read_lisa(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on("use_lisa")) return reading.mark(leaf, Use::implied, "without LISA");
+  reading.set("/training/lisa_activated_layers", leaf);
+}
+void read_use_flash(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "not asked for");
+  reading.set("/model_args/attn_implementation", "flash_attention_2", &leaf);
 }
 
 // What stays frozen beside a part that is trained: tune_mm_mlp_adapter trains LLaVA's projector alone.
@@ -224,6 +261,9 @@ constexpr Row script_rows[] = {
     {"bits", "/quantization/load_in_4bit", "", read_loaded_bits, Write::no},
     {"quantization", "/quantization/load_in_4bit", "", read_quantization, Write::no},
     {"q_lora", "/quantization/load_in_4bit", "", nullptr, Write::no},
+    {"use_qlora", "/quantization/load_in_4bit", "", read_use_qlora, Write::no},
+    {"lisa_activated_layers", "/training/lisa_activated_layers", "", read_lisa, Write::no},
+    {"use_flash_attention", "/model_args/attn_implementation", "", read_use_flash, Write::no},
     {"double_quant", "/quantization/bnb_4bit_use_double_quant", "", nullptr, Write::no},
     {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},
     {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
@@ -240,6 +280,7 @@ constexpr Row script_rows[] = {
     {"grad_acc", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
     {"grad_accum", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
     {"grad_accum_steps", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
+    {"max_source_length", "/training/max_length", "", read_source_length, Write::no},
     {"max_target_length", "/training/max_length", "", read_two_lengths, Write::no},
     {"model_max_length", "/training/max_length", "", nullptr, Write::no},
     {"max_dynamic_patch", "/vision/max_tiles", "", nullptr, Write::no},
@@ -263,7 +304,7 @@ constexpr std::string_view script_irrelevant =
     "data_type use_wandb tensorboard_dir warmup_fraction "
     // LMFlow
     "validation_split_percentage conversation_template disable_group_texts random_seed mask_prompt "
-    "overwrite_cache "
+    "overwrite_cache lisa_interval_steps "
     // open-instruct and the jobs it starts
     "cluster workspace priority preemptible image budget description task_name with_tracking exp_name "
     "pure_docker_mode no_auto_dataset_cache beaker_* non_resumable timeout hf_entity hf_* wandb_* "
@@ -281,9 +322,9 @@ constexpr std::string_view script_irrelevant =
     "job_name partition account qos time mem cpus_per_task ntasks_per_node container_image "
     "container_mounts exclusive export kill_on_bad_exit";
 constexpr std::string_view script_implied =
-    "lora_enable use_lora source_max_len max_source_length mm_use_im_* mm_vision_select_* mm_projector_type "
+    "lora_enable use_lora source_max_len use_lisa mm_use_im_* mm_vision_select_* mm_projector_type "
     "mm_patch_merge_type pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path "
-    "down_sample_ratio vision_select_layer ps_version use_thumbnail mm_tunable_parts unfreeze_mm_vision_tower";
+    "quant_bit down_sample_ratio vision_select_layer ps_version use_thumbnail mm_tunable_parts unfreeze_mm_vision_tower";
 constexpr std::string_view script_unpriced =
     "image_max_pixels image_min_pixels video_max_pixels video_min_pixels "
     "min_dynamic_patch use_backbone_lora unfreeze_vit_layers num_images_expected max_num_frame tp "

@@ -158,8 +158,8 @@ TEST(ExchangeTrainedModel, OfADistillationIsNotReplayed) {
 
 TEST(ExchangeTrainedModel, IsTrainedByTheArgumentsThatItsTrainerIsGivenWhateverTheirClass) {
   const Import import = trained_by(
-      "args = OnlineDPOConfig('out', per_device_train_batch_size=2)\n"
-      "OnlineDPOTrainer(model=model, args=args, reward_funcs=judge)\n");
+      "args = PairwiseConfig('out', per_device_train_batch_size=2)\n"
+      "PairwiseTrainer(model=model, args=args, reward_funcs=judge)\n");
   EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
   EXPECT_EQ(at(at(import.request, "training"), "per_device_train_batch_size"), Json(2));
 }

@@ -70,5 +70,18 @@ TEST(Denied, AMacBookProIsNoM3Pro) {
   EXPECT_FALSE(says_part(any, "fits")) << any;
 }
 
+TEST(Denied, AnEncoderIsTrainedWhole) {
+  EXPECT_EQ(read_from("Which GPU for roberta-large text classification, 512 tokens?").methods,
+            Methods{"Full fine-tuning"});
+  EXPECT_EQ(read_from("LoRA of roberta-large on a T4").methods, Methods{"LoRA"});
+}
+
+TEST(Denied, AnInputAndAnOutputMakeASample) {
+  SaidRequest said =
+      read_from("ChatGLM3-6B on a 4090, max_input_length: 2048 max_output_length: 512, LoRA r 4");
+  EXPECT_EQ(said.values["/training/max_length"], json::Json(2560));
+  EXPECT_TRUE(said.weighed.empty());
+}
+
 }  // namespace
 }  // namespace plimsoll::question

@@ -232,7 +232,9 @@ def fields_of(args, kind, world, network, command):
     }
     if made.gradient_checkpointing:
         fields["/training/gradient_checkpointing_kwargs/use_reentrant"] = reentrant(made, world)
-    if kind != "rlhf" or args.rlhf_type not in ("grpo", "ppo"):
+    # Where none is given args.max_length is the model's own, which caps samples and is no length of theirs; packed rows
+    # are filled up to it.
+    if (kind != "rlhf" or args.rlhf_type not in ("grpo", "ppo")) and ("--max_length" in command or args.packing):
         fields["/training/max_length"] = args.max_length
     if args.padding_free or args.packing:
         fields["/training/padded_batches"] = False

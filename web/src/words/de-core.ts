@@ -15,7 +15,7 @@ export const CORE: Record<string, string> = {
   "what.logits": "Bewertungen des ganzen Vokabulars und was der Verlust daraus macht.",
   "what.autocast": "16-Bit-Kopien von fp32-Gewichten, die Autocast anlegt.",
   "what.transient": "Tensoren, die nur die gerade laufende Operation braucht.",
-  "what.kv_cache": "Schlüssel und Werte, die behalten werden, obwohl nichts erzeugt wird.",
+  "what.kv_cache": "Schlüssel und Werte, die ein Cache hält, auch wenn nichts erzeugt wird.",
   "what.inputs": "Der Batch selbst.",
   "what.frozen_models": "Netze, die nur gelesen werden: Referenz- und Belohnungsmodell.",
   "what.engine": "vLLM auf derselben GPU: eigene Gewichte und eigener Cache.",
