@@ -265,8 +265,10 @@ double count_on_machines(std::string_view folded) {
       if (machines < 2 || machines > 64) continue;
       const std::string_view behind = folded.substr(at + machine.size(), 40);
       double each = 0;
-      if (const std::size_t cards = behind.find("卡"); !english && cards != std::string_view::npos)
-        each = number_before(behind, cards);
+      for (const std::string_view sign : {"卡", "张", "块"}) {
+        const std::size_t cards = behind.find(sign);
+        if (!english && each == 0 && cards != std::string_view::npos) each = number_before(behind, cards);
+      }
       for (const std::string_view times : {"*", " x ", "×"}) {
         const std::size_t sign = behind.find(times);
         if (each == 0 && sign != std::string_view::npos) each = number_behind(behind, sign + times.size());

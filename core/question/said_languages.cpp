@@ -41,7 +41,7 @@ constexpr Row rows[] = {
     {"en", Means::text_only,
      "text only, only text, text data only, no images, without images, without any images, plain text"},
     {"en", Means::inference,
-     "inference, inferencing, serve, serves, serving, deploy, deploying, deployment, host a, hosting, kv cache, vllm, "
+     "inference, inferencing, serve, serves, serving, deploy, deploying, deployment, to host, i host, we host, self host*, hosting, kv cache, vllm, "
      "sglang, lmdeploy, tgi, ollama, llama cpp, lm studio, gguf, exllama*, tensorrt llm"},
     {"en", Means::trains,
      "train*, pretrain*, finetun*, fine tun*, tune, tuning, sft, lora, qlora, fsdp, deepspeed, gradient*, optimizer, "

@@ -272,17 +272,29 @@ bool denies_any(const SaidWords& words, std::span<const std::string_view> phrase
                      [&](std::string_view phrase) { return denies(words, phrase); });
 }
 
+constexpr std::string_view adapter_words[] = {"lora", "loras", "peft", "adapter", "adapters"};
+constexpr std::string_view quantized_words[] = {"quantiz*", "quantis*", "4bit", "4 bit", "量化"};
+
 // "Without any PEFT and quantization": of the ways to train those that are left. Nothing where none is denied.
 std::vector<Method> not_denied(const SaidWords& words) {
-  constexpr std::string_view adapters[] = {"lora", "loras", "peft", "adapter", "adapters"};
-  constexpr std::string_view four_bits[] = {"qlora", "quantiz*", "quantis*", "4bit", "4 bit", "量化"};
   constexpr std::string_view all[] = {"full finetun*", "full fine tun*", "全量", "全参"};
   std::vector<Method> left;
-  const bool no_adapters = denies_any(words, adapters);
-  if (!no_adapters && !denies_any(words, four_bits)) left.push_back(Method::qlora);
+  const bool no_adapters = denies_any(words, adapter_words);
+  if (!no_adapters && !denies(words, "qlora") && !denies_any(words, quantized_words))
+    left.push_back(Method::qlora);
   if (!no_adapters) left.push_back(Method::lora);
   if (!denies_any(words, all)) left.push_back(Method::full);
   return left.size() == 3 || words.size() > most_asking_words ? std::vector<Method>() : left;
+}
+
+// "LoRA instead of QLoRA" weighs the two, and rules nothing out.
+void lock_denied(const SaidWords& words, SaidRequest& out) {
+  if (words.size() > most_asking_words || weighs(words)) return;
+  const bool quantized = out.values.count("/quantization/load_in_4bit") != 0 ||
+                         out.values.count("/quantization/load_in_8bit") != 0;
+  if (!quantized && denies_any(words, quantized_words)) lock("/quantization", out);
+  const bool whole = out.methods.size() == 1 && out.values.count("/peft") == 0;
+  if (whole && denies_any(words, adapter_words)) lock("/peft", out);
 }
 
 constexpr std::pair<Method, const char*> method_names[] = {
@@ -326,6 +338,7 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
       if (method == way) out.methods.push_back(called);
     }
   }
+  lock_denied(words, out);
   if (!packed.empty() && !full) out.methods.front() += " on a base in " + packed;
   if (full && ways.size() == 1) read_frozen_layers(words, out);
   if (out.values.count("/peft") != 0) read_saved_modules(text, out);

@@ -116,6 +116,24 @@ std::string spelled(const std::vector<std::string_view>& words, const run::Catal
   return "";
 }
 
+// "the 14B Qwen2.5", "8B的InternVL2.5": the size stands first.
+std::string turned(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
+  constexpr std::size_t most_words = 60, most_behind = 2;
+  if (words.size() > most_words) return "";
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (!is_parameter_count(words[i]) || !ascii::is_letter(words[i + 1].front())) continue;
+    for (std::size_t end = std::min(i + 1 + most_behind, words.size()); end > i + 1; --end) {
+      const std::string name = joined(words, i + 1, end, "-") + "-" + std::string(words[i]);
+      if (name.size() > longest_name) continue;
+      if (catalog.find_model(name) != nullptr) return name;
+      if (name.find_first_of("0123456789") >= name.size() - words[i].size()) continue;
+      if (const run::NamedModel named = run::find_by_name(catalog, name); named.entry != nullptr)
+        return named.entry->preset.hf_id;
+    }
+  }
+  return "";
+}
+
 // "Nemotron-Nano-9B-v2"
 bool holds_a_size(std::string_view word) {
   if (word.size() > longest_name || !ascii::is_letter(word.front())) return false;
@@ -178,7 +196,7 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
     if (hyphen && word.size() <= longest_name && catalog.find_model(word) != nullptr)
       return std::string(word);
   }
-  for (const auto find : {with_size, whole, spelled, begun}) {
+  for (const auto find : {with_size, whole, spelled, turned, begun}) {
     if (std::string name = find(words, catalog); !name.empty()) return name;
   }
   return "";

@@ -40,6 +40,14 @@ const std::vector<Words>& switches() {
 
 }  // namespace
 
+void lock(std::string_view pointer, SaidRequest& out) {
+  json::Json& locks = out.values["/locks"];
+  if (!locks.is_array()) locks = json::Json::array();
+  std::string dotted(pointer.substr(1));
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  if (std::find(locks.begin(), locks.end(), json::Json(dotted)) == locks.end()) locks.push_back(dotted);
+}
+
 bool asks_what_it_brings(const SaidWords& words) {
   constexpr std::string_view stems[] = {"help", "save",    "worth", "reduc",  "matter", "increas", "affect",
                                         "let",  "benefit", "hilft", "bringt", "lohnt",  "spar"};
@@ -58,11 +66,7 @@ namespace {
 // No plan changes what cannot be had.
 void rule_out(const Words& row, SaidRequest& out) {
   if (row.value == json::Json(true)) out.values[std::string(row.pointer)] = false;
-  json::Json& locks = out.values["/locks"];
-  if (!locks.is_array()) locks = json::Json::array();
-  std::string dotted(row.pointer.substr(1));
-  std::replace(dotted.begin(), dotted.end(), '/', '.');
-  if (std::find(locks.begin(), locks.end(), json::Json(dotted)) == locks.end()) locks.push_back(dotted);
+  lock(row.pointer, out);
 }
 
 }  // namespace

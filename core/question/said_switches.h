@@ -15,6 +15,9 @@ constexpr std::size_t most_asking_words = 60;  ///< words that a person asks in
 
 void read_switches(const SaidWords& words, SaidRequest& out);
 
+/// What cannot be had, or is not wanted: no plan proposes it.
+void lock(std::string_view pointer, SaidRequest& out);
+
 /// "Will flash attention help?", "lohnt sich", "有用吗": with it and without is asked for.
 bool asks_what_it_brings(const SaidWords& words);
 

@@ -15,10 +15,15 @@ using memory::Component;
 
 constexpr NoteRow sharing_rows[] = {
     {.code = "shared_over_one_gpu",
-     .applies = [](R f, G) { return f.recipe.parallel.num_gpus <= 1 && !is_plain(strategy_of(f.recipe)); },
+     .applies =
+         [](R f, G) {
+           const recipe::Strategy strategy = strategy_of(f.recipe);
+           return f.recipe.parallel.num_gpus <= 1 && !is_plain(strategy) &&
+                  strategy != recipe::Strategy::zero0;
+         },
      .message = [](R, G) -> std::string {
-       return "This run shares the model out over several GPUs, and one is counted, which holds all of it. Say how many "
-              "train together.";
+       return "This run shares the model out over GPUs, and with one that holds all of it there is nothing to share. "
+              "Say how many train together where there are more.";
      },
      .source = "pytorch torch/distributed/fsdp; deepspeedai/DeepSpeed runtime/zero"},
     {.code = "nvme_as_host_memory",

@@ -42,6 +42,14 @@ TEST(Denied, AMethodBesideItIsKept) {
   EXPECT_EQ(read_from("no packing and LoRA on Llama-3.1-8B, 4090").methods, Methods{"LoRA"});
 }
 
+TEST(Denied, NoPlanProposesIt) {
+  SaidRequest plain = read_from("LoRA of Llama-3.1-8B without quantization on a T4, does it fit?");
+  EXPECT_EQ(plain.values["/locks"], json::Json::array({"quantization"}));
+  SaidRequest whole = read_from("fine-tune llama-2-7b without LoRA on one 3090");
+  EXPECT_EQ(whole.values["/locks"], json::Json::array({"peft"}));
+  EXPECT_EQ(read_from("LoRA instead of QLoRA for Llama-3.1-8B on a 4090").values.count("/locks"), 0U);
+}
+
 TEST(Denied, DeepSpeedAndFsdpAreNotOffered) {
   const std::string without =
       answered_with("Fine-tune Qwen2.5-7B with LoRA on 2x RTX 4090, not using DeepSpeed. Fits?");
@@ -56,6 +64,7 @@ TEST(Denied, CountsAndCardsAreReadHoweverTheyAreWritten) {
   const auto count = [](std::string_view text) { return read_from(text).values["/parallel/num_gpus"]; };
   EXPECT_EQ(count("train Llama 3 70B with QLoRA on 4 * NVIDIA A10G 24 Gb"), json::Json(4));
   EXPECT_EQ(count("LoRA of Qwen2.5-7B on 2 NVIDIA GeForce RTX 4090"), json::Json(2));
+  EXPECT_EQ(count("2台机器每台8张A100 80G，全参微调Qwen2.5-72B"), json::Json(16));
   const SaidRequest turing = read_from("Qwen3-VL 2B Instruct在8张RTX6000上使用LoRA finetune");
   ASSERT_FALSE(turing.cards.empty());
   EXPECT_EQ(turing.cards.front().gpu->id, "quadro-rtx-6000");
@@ -74,6 +83,13 @@ TEST(Denied, AnEncoderIsTrainedWhole) {
   EXPECT_EQ(read_from("Which GPU for roberta-large text classification, 512 tokens?").methods,
             Methods{"Full fine-tuning"});
   EXPECT_EQ(read_from("LoRA of roberta-large on a T4").methods, Methods{"LoRA"});
+}
+
+TEST(Denied, ASizeThatStandsFirstNamesTheModelBehindIt) {
+  EXPECT_EQ(read_from("请问一下用一块24g的4090可以lora微调8B的InternVL2.5不？").model,
+            "OpenGVLab/InternVL2_5-8B");
+  EXPECT_EQ(read_from("QLoRA of 7B Mistral on a 3060 12GB?").model, "Mistral-7B");
+  EXPECT_EQ(read_from("Can I train an 8B model with LoRA on a 3090?").model, "");
 }
 
 TEST(Denied, AnInputAndAnOutputMakeASample) {

@@ -289,7 +289,7 @@ export const CORE: Record<string, string> = {
   "note.encoder_decoder_is_approximate": "Modelle mit Encoder und Decoder sind noch an keinem Lauf geprüft.",
   "note.vision_is_approximate": "Der Bildteil ist noch an keinem genau beschriebenen Lauf geprüft.",
   "note.shared_over_one_gpu":
-    "Dieser Lauf teilt das Modell auf mehrere GPUs auf; gezählt ist eine, die alles hält. Sagen Sie, wie viele zusammen trainieren.",
+    "Dieser Lauf teilt das Modell auf GPUs auf, und mit einer, die alles hält, ist nichts zu teilen. Sagen Sie, wie viele zusammen trainieren, wenn es mehr sind.",
   "note.memory_is_of_one_rank": "Alle Größen gelten für eine der GPUs.",
   "note.fsdp_keeps_boundaries": "FSDP behält hier die Eingabe jeder Schicht bis zum Ende des Rückwärtslaufs.",
   "note.no_sync_keeps_whole_gradients": "Beim Akkumulieren hält FSDP die Gradienten ganz auf jeder GPU.",
