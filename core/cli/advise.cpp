@@ -66,7 +66,9 @@ void read_text(const std::string& text, Asked& asked, const run::Catalog& catalo
   const Json read = import_texts(texts, catalog);
   if (at(at(read, "format"), "id") == "request" || at(read, "format").is_null()) {
     if (!beside.empty() && at(read, "request").is_object()) asked.request = json::write(at(read, "request"));
-    if (beside.empty() && ascii::trim(text).substr(0, 1) != "{")
+    json::Errors errors;
+    const bool json = ascii::trim(text).substr(0, 1) == "{" || (json::parse(text, errors) && errors.empty());
+    if (beside.empty() && !json)
       asked.errors.push_back(
           error("not_json", "This is neither JSON nor a configuration that is known.",
                 "a request, a configuration of a trainer, or a command; plimsoll diagnose FILE "

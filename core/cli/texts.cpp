@@ -4,6 +4,7 @@
 
 #include "core/cli/yaml.h"
 #include "core/exchange/docstring.h"
+#include "core/exchange/notebook.h"
 #include "core/exchange/parts.h"
 #include "core/json/at.h"
 #include "core/report/exchange.h"
@@ -58,6 +59,11 @@ std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalo
   const bool unread = code == Json("unknown_format") || code == Json("not_yaml") || code == Json("not_json");
   const bool started = report::language_text(text) == "shell" && at(whole, "ok") == Json(true);
   if (!listed && !unread && !script && !started) return {std::move(whole)};
+  if (unread && exchange::is_notebook(text)) {
+    std::vector<Json> files = parts_of(exchange::files_written_in(text), false, catalog);
+    for (Json& file : files) file["keys"] = Json::array();  // their places are no places of the notebook
+    if (!files.empty()) return files;
+  }
   if (started) {
     // A command, and below it the file that it names.
     std::string rest = text;

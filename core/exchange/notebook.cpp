@@ -4,6 +4,7 @@
 
 #include "core/exchange/formats/python_calls.h"
 #include "core/exchange/languages.h"
+#include "core/json/ascii.h"
 #include "core/json/at.h"
 
 namespace plimsoll::exchange {
@@ -134,6 +135,26 @@ Document read_notebook(std::string_view text) {
   document = read_cells(std::move(code));
   if (document.card.empty()) document.card = card_of_runtime(at(*notebook, "metadata"));
   return document;
+}
+
+std::string files_written_in(std::string_view text) {
+  json::Errors errors;
+  const auto notebook = json::parse(text, errors);
+  std::string files;
+  if (!notebook || !errors.empty()) return files;
+  add_cells(
+      *notebook,
+      [](const Json& cell, std::string& all) {
+        std::string code;
+        add_source(cell, code);
+        const size_t line = std::min(code.find('\n'), code.size());
+        const std::string_view first = ascii::trim(std::string_view(code).substr(0, line));
+        const bool data = first.ends_with(".yaml") || first.ends_with(".yml") || first.ends_with(".json");
+        if (first.starts_with("%%writefile ") && data)
+          all += "A cell writes a file\n" + code.substr(line) + "\n";
+      },
+      files);
+  return files;
 }
 
 std::string notebook_outputs(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/exchange/export.h"
+#include "core/exchange/notebook.h"
 #include "core/exchange/parts.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
@@ -35,7 +36,8 @@ std::string_view language_text(std::string_view text) { return language_name(exc
 std::string parts_text(std::string_view text) {
   json::Writer out;
   out.open_array();
-  for (const std::string_view part : exchange::settings_parts(text)) out.value(part);
+  const std::string files = exchange::is_notebook(text) ? exchange::files_written_in(text) : "";
+  for (const std::string_view part : exchange::settings_parts(files.empty() ? text : files)) out.value(part);
   out.close_array();
   return out.take();
 }

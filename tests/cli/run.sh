@@ -523,6 +523,12 @@ expect out "2 x GeForce RTX 3090"
 run 3 report gpt2 --gpu "4090 mobile"
 verdict
 
+begin "words given to check are pointed to diagnose"
+echo "Will Llama 3.1 8B with QLoRA fit on a 4090?" >words.txt
+run 3 check words.txt
+expect err "plimsoll diagnose FILE"
+verdict
+
 begin "what --set cannot mean is refused in the words of the core, with what was probably meant"
 refused() {
   local wanted="$1" meant="$2"

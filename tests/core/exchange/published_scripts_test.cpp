@@ -133,6 +133,16 @@ TEST(PublishedScripts, WhatACellInstallsAnewIsNotOfItsSavedOutput) {
   EXPECT_EQ(of_published(cells_of({train}, old)).request.at("versions").at("transformers"), "4.27.4");
 }
 
+TEST(PublishedScripts, AFileThatACellWritesIsAPartOfTheText) {
+  const std::string notebook = cells_of(
+      {"%pip install trl\n", "%%writefile qlora.yaml\nmodel_id: gpt2\nmax_seq_len: 512\nlearning_rate: 0.1\n",
+       "!torchrun --nproc_per_node=4 run.py --config qlora.yaml\n"},
+      "");
+  const Json parts = Json::parse(parts_text(notebook));
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0], "model_id: gpt2\nmax_seq_len: 512\nlearning_rate: 0.1");
+}
+
 TEST(PublishedScripts, SwiftsUnslothIsSaidNotToBeCounted) {
   const exchange::Import import = of_published(
       "swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --tuner_backend unsloth --max_length 2048");
