@@ -16,8 +16,20 @@ constexpr double most_gpus = 1024;
 using ascii::is_digit;
 using ascii::is_lower;
 
+// "两", "八": a number of Chinese that one character says; 0: none.
+double numeral_before(std::string_view text) {
+  constexpr std::pair<std::string_view, double> numerals[] = {
+      {"两", 2}, {"二", 2}, {"双", 2}, {"三", 3}, {"四", 4}, {"五", 5}, {"六", 6}, {"七", 7}, {"八", 8}};
+  for (const auto& [word, number] : numerals) {
+    const bool ends = text.ends_with(word);
+    if (ends && !text.substr(0, text.size() - word.size()).ends_with("十")) return number;
+  }
+  return 0;
+}
+
 double number_before(std::string_view text, std::size_t end) {
   while (end > 0 && text[end - 1] == ' ') --end;
+  if (const double numeral = numeral_before(text.substr(0, end)); numeral > 0) return numeral;
   std::size_t begin = end;
   while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 5) --begin;
   // "2.1 a100" and "v100" are no counts.
@@ -155,26 +167,12 @@ double count_of_visible(std::string_view folded) {
   return most;
 }
 
-// "多卡": more than one. Counts in words: "四卡", "两张".
+// "多卡": more than one.
 double count_in_chinese(std::string_view folded) {
-  double most = 0;
-  for (const auto& [word, count] : {std::pair<std::string_view, double>{"多卡", 2},
-                                    {"多张", 2},
-                                    {"双卡", 2},
-                                    {"两卡", 2},
-                                    {"两张", 2},
-                                    {"两块", 2},
-                                    {"三张", 3},
-                                    {"三卡", 3},
-                                    {"四卡", 4},
-                                    {"四张", 4},
-                                    {"四块", 4},
-                                    {"八卡", 8},
-                                    {"八张", 8},
-                                    {"八块", 8}}) {
-    if (folded.find(word) != std::string_view::npos) most = std::max(most, count);
+  for (const std::string_view several : {"多卡", "多张"}) {
+    if (folded.find(several) != std::string_view::npos) return 2;
   }
-  return most;
+  return 0;
 }
 
 double count_before_gpus(std::string_view folded) {

@@ -81,12 +81,24 @@ double bytes_of_the_cards(const SaidRequest& said, const run::Catalog& catalog) 
   return cards * (named ? static_cast<double>(said.cards.front().gpu->usable_bytes) : said.card_bytes);
 }
 
+bool sets_a_step(const SaidRequest& said) {
+  return std::any_of(said.values.begin(), said.values.end(), [](const auto& value) {
+    const std::string& pointer = value.first;
+    const bool of_any =
+        pointer == "/training/max_length" || pointer == "/training/bf16" || pointer == "/training/fp16";
+    return pointer.starts_with("/peft") || pointer == "/parallel/strategy" ||
+           (pointer.starts_with("/training/") && !of_any);
+  });
+}
+
 }  // namespace
 
 bool asks_of_inference(const SaidWords& words, const SaidRequest& said) {
   const bool trains = said.method || said.values.count("/task") + said.weighed.count("/task") != 0 ||
                       said.values.count("/stack") != 0 || affirms_any(words, Means::trains);
-  return words.size() <= most_asking_words && !trains && affirms_any(words, Means::inference);
+  if (words.size() > most_asking_words || trains) return false;
+  // Who asks whether a model can be run, and sets nothing of a step, wants no training.
+  return affirms_any(words, Means::inference) || (affirms_any(words, Means::runs) && !sets_a_step(said));
 }
 
 std::string inference_words(const SaidRequest& said, const run::Catalog& catalog) {
@@ -112,7 +124,8 @@ std::string inference_words(const SaidRequest& said, const run::Catalog& catalog
   }
   return out +
          " A server as vLLM reserves a share of the card at its start, nine tenths unless gpu_memory_utilization says "
-         "otherwise: what it holds is no measure of what the model needs.";
+         "otherwise: what it holds is no measure of what the model needs. For a training run say how it is trained: QLoRA, "
+         "LoRA or full fine-tuning.";
 }
 
 }  // namespace plimsoll::question

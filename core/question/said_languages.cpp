@@ -43,6 +43,7 @@ constexpr Row rows[] = {
     {"en", Means::inference,
      "inference, inferencing, serve, serves, serving, deploy, deploying, deployment, to host, i host, we host, self host*, hosting, kv cache, vllm, "
      "sglang, lmdeploy, tgi, ollama, llama cpp, lm studio, gguf, exllama*, tensorrt llm"},
+    {"en", Means::runs, "can i run, can we run, could i run, can you run, run locally, running locally"},
     {"en", Means::trains,
      "train*, pretrain*, finetun*, fine tun*, tune, tuning, sft, lora, qlora, fsdp, deepspeed, gradient*, optimizer, "
      "epoch*"},
@@ -75,6 +76,7 @@ constexpr Row rows[] = {
     {"de", Means::card, "karte"},
     {"de", Means::text_only, "nur text, nur texte, reiner text, ohne bilder, keine bilder"},
     {"de", Means::inference, "inferenz*, inferieren, bereitstell*, betreiben"},
+    {"de", Means::runs, "laufen lassen, laufen zu lassen"},
     {"de", Means::trains, "feintun*, feinabstimm*, trainier*, nachtrain*, anlernen"},
     {"de", Means::fails,
      "reicht nicht, abgest, bricht, stürzt, warum, fehl, zu wenig, zu gro, passt nicht, nicht mehr, speicher voll, läuft voll, vollgelaufen, überlauf"},

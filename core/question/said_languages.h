@@ -38,6 +38,7 @@ enum class Means {
   card,       ///< begins a word for a card
   text_only,  ///< a model that sees is shown no images
   inference,  ///< a model is served, or what serves it
+  runs,       ///< a model is run, whatever for
   trains,     ///< a model is trained
   fails       ///< a part of a text that tells of a failure, within words too
 };

@@ -21,7 +21,8 @@ namespace plimsoll::report {
 /// "sizes", "causes", "vetoed", "question", "replay", "said", "answers", "run", "request", "adjusted",
 /// "plans", "blocked", "remedies"}; "request" is the one to make plans for: as given, with the card, the
 /// foreign memory and the versions of libraries that the text shows; "said" is what the text alone says of
-/// the run. "ok" is false when no message of lacking memory was found and no question of a known model.
+/// the run. A question about a model that is served is answered in "summary" alone, with "inference": true and nothing
+/// of a run. "ok" is false when no message of lacking memory was found and no question of a known model.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const run::Catalog& catalog);
 

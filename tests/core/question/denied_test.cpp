@@ -65,6 +65,8 @@ TEST(Denied, CountsAndCardsAreReadHoweverTheyAreWritten) {
   EXPECT_EQ(count("train Llama 3 70B with QLoRA on 4 * NVIDIA A10G 24 Gb"), json::Json(4));
   EXPECT_EQ(count("LoRA of Qwen2.5-7B on 2 NVIDIA GeForce RTX 4090"), json::Json(2));
   EXPECT_EQ(count("2台机器每台8张A100 80G，全参微调Qwen2.5-72B"), json::Json(16));
+  EXPECT_EQ(count("用两台8卡H100机器做Llama-3.1-70B全参微调"), json::Json(16));
+  EXPECT_EQ(count("四张4090能微调Qwen2.5-7B吗"), json::Json(4));
   const SaidRequest turing = read_from("Qwen3-VL 2B Instruct在8张RTX6000上使用LoRA finetune");
   ASSERT_FALSE(turing.cards.empty());
   EXPECT_EQ(turing.cards.front().gpu->id, "quadro-rtx-6000");
