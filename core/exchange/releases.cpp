@@ -23,6 +23,7 @@ constexpr Last lasts[] = {
     {"RewardTrainer", "tokenizer", "0.14.0"},
     {"SFTTrainer", "tokenizer", "0.15.2"},
     {"DPOTrainer", "tokenizer", "0.15.2"},
+    {"GRPOConfig", "vllm_device", "0.15.2"},  // later ones take it and do nothing with it
     {"GRPOConfig", "max_prompt_length", "0.27.2"},
 };
 
@@ -43,9 +44,24 @@ const Last* oldest(const Node& python) {
   return nullptr;
 }
 
+// The same of a file of TRL's, whose keys are those of the configuration.
+void add_release_of_file(Import& import, const Document& document) {
+  for (const Last& row : lasts) {
+    if (row.call != "GRPOConfig" || row.arguments != "vllm_device" ||
+        document.root.find(row.arguments) == nullptr)
+      continue;
+    json::Json& versions = import.request["versions"];
+    if (versions.is_object() && versions.contains("trl")) return;
+    versions["trl"] = row.release;
+    import.notes.push_back("TRL " + std::string(row.release) + " is the last release that heeds " +
+                           std::string(row.arguments) + ": its defaults are taken.");
+  }
+}
+
 }  // namespace
 
 void add_release(Import& import, const Document& document, std::string_view text) {
+  if (import.format == &trl_flat && import.request.is_object()) return add_release_of_file(import, document);
   // Unsloth's trainers take the arguments of old releases still.
   if (import.format != &trl_python || document.language != Language::python) return;
   json::Json& versions = import.request["versions"];

@@ -71,6 +71,10 @@ const Published published[] = {
      "model = AutoModelForCausalLM.from_pretrained(\"facebook/opt-1.3b\")\n"
      "Trainer(model=model, args=TrainingArguments(\"o\", per_device_train_batch_size=4)).train()\n",
      R"({"/versions": null})"},
+    {"a script with vllm_device is as old as it",
+     "args = GRPOConfig(\"o\", use_vllm=True, vllm_device=\"cuda:1\", num_generations=8)\n"
+     "GRPOTrainer(model=\"Qwen/Qwen2.5-1.5B\", args=args, reward_funcs=[score]).train()\n",
+     R"({"/rl/vllm_mode": "server", "/versions/trl": "0.15.2"})"},
     {"a GPU of its own trains nothing",
      "accelerate launch train_grpo.py --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct --use_vllm True "
      "--vllm_device auto --num_generations 7 --max_completion_length 1024 --max_prompt_length 512",
