@@ -43,10 +43,11 @@ constexpr Row rows[] = {
     {"en", Means::inference,
      "inference, inferencing, serve, serves, serving, deploy, deploying, deployment, to host, i host, we host, self host*, hosting, kv cache, vllm, "
      "sglang, lmdeploy, tgi, ollama, llama cpp, lm studio, gguf, exllama*, tensorrt llm"},
-    {"en", Means::runs, "can i run, can we run, could i run, can you run, run locally, running locally"},
+    {"en", Means::runs,
+     "can i run, can we run, could i run, can you run, enough to run, need to run, needed to run, run locally, running locally"},
     {"en", Means::trains,
-     "train*, pretrain*, finetun*, fine tun*, tune, tuning, sft, lora, qlora, fsdp, deepspeed, gradient*, optimizer, "
-     "epoch*"},
+     "train*, pretrain*, finetun*, fine tun*, tune, tuning, sft, lora, qlora, peft, adapter*, fsdp, deepspeed, gradient*, "
+     "optimizer*, epoch*, rlhf, reinforcement, distill*, openrlhf, verl"},
     {"en", Means::fails,
      "oom, error, crash, kill, died, dies, dying, fail, out of, run out, runs o, ran out, exceed, insuff, not enough, not fit, n't, cannot, can not, 137, sigkill, freez, hang, explod, blow, grow, increas, leak, still, is full, fills, keeps, goes up, why, needs more, too much, too big, too large, slow, stuck, no longer, anymore, any more, upgrad, updat, used to"},
 
@@ -232,7 +233,7 @@ constexpr Row rows[] = {
     {"zh", Means::free, "可用"},
     {"zh", Means::how_many_cards, "几张, 几块, 几卡, 多少张, 多少块"},
     {"zh", Means::inference, "推理, 部署"},
-    {"zh", Means::trains, "训练, 微调, 精调, 调优"},
+    {"zh", Means::trains, "训练, 微调, 精调, 调优, 强化学习, 蒸馏"},
     {"zh", Means::fails,
      "报错, 爆, 崩, 溢出, 失败, 不足, 显存不, 显存满, 到一半, 中断, 为什么, 杀, 卡死, 不够用, 放不下, 跑不, 升级, 更新"},
 

@@ -280,14 +280,14 @@ void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const
   out.close_array();
 }
 
-// Figures of a message are of a run that failed, whatever it was; without any, and with a question, a model that is
-// served is asked about.
-bool is_served(const PastedCase& one, const Diagnosis& d, std::string_view text, std::string_view request) {
-  if (!one.said.inference || !request.empty() || one.situation.is_source) return false;
+// A message is of something that failed, whatever it was; what only words tell of, and a question, is of a model that
+// is served.
+bool is_served(const PastedCase& one, const Diagnosis& d, std::string_view text) {
+  if (!one.said.inference || one.situation.is_source) return false;
   const Message* message = d.reading.message();
   if (message == nullptr) return d.reading.table.cards.empty();
-  const bool figures = message->numbers.tried || message->numbers.capacity || is_of_the_host(*message);
-  return !figures && (question::asks(d.reading.text.folded_lines) || tells(one.said, text));
+  return message->family->kind == diagnosis::MessageKind::spoken &&
+         (question::asks(d.reading.text.folded_lines) || tells(one.said, text));
 }
 
 // What a program printed into a notebook is what happened; its cells say the run, and words report nothing.
@@ -310,14 +310,14 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   question::read_case(text, request, phase, catalog, one);
   one.situation.is_source = exchange::begins_as_source(text);
   const Diagnosis d = diagnosis_of(one, catalog);
-  if (is_served(one, d, text, request)) return inference_text(one.said, d, catalog);
+  if (is_served(one, d, text)) return inference_text(one.said, d, catalog);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
   const Message* message = d.reading.message();
   const bool in_words = message == nullptr || (request.empty() && !message->numbers.tried &&
                                                !message->numbers.capacity && !is_of_the_host(*message));
   const bool said = failed ? states_a_run(one.said) : tells(one.said, text);
-  const bool asked = in_words && d.reading.table.cards.empty() && question::has_subject(one.said) &&
-                     (said || question::asks(d.reading.text.folded_lines));
+  const bool asked = in_words && !one.said.inference && d.reading.table.cards.empty() &&
+                     question::has_subject(one.said) && (said || question::asks(d.reading.text.folded_lines));
   const Answers answers = asked ? question::answer(one.said, catalog) : Answers();
   const bool found = failed || !answers.ways.empty();
   Writer out;

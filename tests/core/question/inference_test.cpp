@@ -49,6 +49,12 @@ TEST(Inference, NamesNoCauseOfATrainingRunAndNoRequest) {
   EXPECT_FALSE(mentions_part(answer.at("summary").get<std::string>(), "70.00 GiB"));  // no card is as large
 }
 
+TEST(Inference, IsNotMeantWhereAWordOfTrainingStands) {
+  EXPECT_FALSE(answered("RLHF of Llama-3-8B with vLLM on 8x A100 80GB, will it fit?").contains("inference"));
+  EXPECT_FALSE(
+      answered("My 4090 serves my display too, can Llama-3.2-3B be fine-tuned on it?").contains("inference"));
+}
+
 TEST(Inference, OfATrainingRunWithAnEngineBesideItIsPriced) {
   EXPECT_TRUE(
       mentions_part(summary_of_text("GRPO of Qwen2.5-1.5B with LoRA and vLLM on one A100 80GB, will it fit?"),
@@ -66,6 +72,12 @@ TEST(Inference, IsMeantWhereAModelIsRunAndNothingIsTrained) {
 TEST(Inference, ThatFailedIsStillExplained) {
   const json::Json answer = answered("CUDA out of memory during inference with the tuned model");
   EXPECT_FALSE(answer.at("messages").empty());
+  const json::Json engine = answered(
+      "vLLM stops with Qwen2.5-7B on a 4090: No available memory for the cache blocks. Try increasing "
+      "`gpu_memory_utilization` when initializing the engine.");
+  EXPECT_FALSE(engine.contains("inference"));
+  EXPECT_EQ(engine.at("causes").at(0).at("id"), "vllm_kv_cache");
+  EXPECT_TRUE(engine.at("answers").empty());
 }
 
 }  // namespace
