@@ -46,8 +46,8 @@ constexpr Row rows[] = {
     {"en", Means::runs,
      "can i run, can we run, could i run, can you run, enough to run, need to run, needed to run, run locally, running locally"},
     {"en", Means::trains,
-     "train*, pretrain*, finetun*, fine tun*, tune, tuning, sft, lora, qlora, peft, adapter*, fsdp, deepspeed, gradient*, "
-     "optimizer*, epoch*, rlhf, reinforcement, distill*, openrlhf, verl"},
+     "train*, pretrain*, finetun*, fine tun*, tune, tuning, lora, qlora, peft, adapter*, fsdp, deepspeed, gradient*, "
+     "optimizer*, epoch*, rlhf, reinforcement, distilling, distillation, openrlhf, verl"},
     {"en", Means::fails,
      "oom, error, crash, kill, died, dies, dying, fail, out of, run out, runs o, ran out, exceed, insuff, not enough, not fit, n't, cannot, can not, 137, sigkill, freez, hang, explod, blow, grow, increas, leak, still, is full, fills, keeps, goes up, why, needs more, too much, too big, too large, slow, stuck, no longer, anymore, any more, upgrad, updat, used to"},
 

@@ -31,6 +31,12 @@ TEST(Inference, IsToldByTheEngineThatIsNamed) {
   EXPECT_FALSE(mentions_part(words, "LoRA on")) << words;
 }
 
+TEST(Inference, IsNotRuledOutByAModelsName) {
+  EXPECT_TRUE(mentions_part(
+      summary_of_text("Can I host deepseek-r1-distill-llama-70b behind an API, to host it on 4 A6000s?"),
+      "about inference"));
+}
+
 TEST(Inference, IsToldInGermanAndChinese) {
   EXPECT_TRUE(mentions_part(summary_of_text("Wie viel VRAM braucht Mistral 7B nur für Inferenz?"),
                             "about inference"));
