@@ -30,7 +30,7 @@ function(tests_the_core target)
   # before a target's own, so that the core calls no unoptimised one.
   get_target_property(type ${target} TYPE)
   if(type STREQUAL EXECUTABLE)
-    target_sources(${target} PRIVATE $<TARGET_OBJECTS:plimsoll_hot> $<TARGET_OBJECTS:plimsoll_core>)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:plimsoll_json> $<TARGET_OBJECTS:plimsoll_hot> $<TARGET_OBJECTS:plimsoll_core>)
   endif()
   if(PLIMSOLL_PCH)
     target_precompile_headers(${target} REUSE_FROM plimsoll_test_headers)

@@ -342,20 +342,23 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   }
   read_cards(text, catalog, out);
   out.asks_how_many = out.cards.size() == 1 && asks_for_a_count(words, catalog);
-  read_method(text, words, out);
+  diagnosis::Text own = text;
+  own.folded_lines = without_addresses(text.folded_lines);
+  const SaidWords own_words = split(std::string_view(own.folded_lines).substr(0, longest_said));
+  read_method(own, own_words, out);
   if (out.methods.empty() && is_encoder(out.model, catalog)) out.methods = {"Full fine-tuning"};
   read_task(text, words, out);
   read_strategy(words, out);
   read_offload(words, out);
   read_switches(words, out);
-  read_stack(words, out);
+  read_stack(text.folded_lines, words, out);
   out.model_parallel = diagnosis::divides_the_model(text);
   if (out.values.count("/stack") != 0) {
     if (std::string release = exchange::unsloth_release(text.lines); !release.empty())
       out.values["/versions/unsloth"] = std::move(release);
   }
-  read_precision(words, out);
-  read_optimizer(text, words, out);
+  read_precision(own_words, out);
+  read_optimizer(own, own_words, out);
   read_images(words, out);
   read_text_only(words, out);
   read_numbers(words, out);

@@ -56,5 +56,23 @@ TEST(SaidSettings, AFileOfDeepSpeedSaysItsStage) {
       "\"zero2\"");
 }
 
+TEST(SaidSettings, AnAddressSaysNothingOfTheRun) {
+  EXPECT_EQ(setting_in("QLoRA of Llama 3.1 8B, see https://pytorch.org/docs/stable/notes/cuda.html on a 4090",
+                       "/training/optim"),
+            "");
+  EXPECT_EQ(setting_in("Llama 3.1 8B\n  File \"/home/me/qlora/train.py\", line 4, in main",
+                       "/quantization/load_in_4bit"),
+            "");
+}
+
+TEST(SaidSettings, OfATracebackThePackageThatDrivesIsTheStack) {
+  constexpr std::string_view trl =
+      "  File \"/opt/lib/python3.11/site-packages/trl/trainer/sft_trainer.py\", line 4\n";
+  constexpr std::string_view axolotl =
+      "  File \"/opt/lib/python3.11/site-packages/axolotl/train.py\", line 4\n";
+  EXPECT_EQ(setting_in(trl, "/stack"), "\"trl\"");
+  EXPECT_EQ(setting_in(std::string(trl) + std::string(axolotl), "/stack"), "\"axolotl\"");
+}
+
 }  // namespace
 }  // namespace plimsoll::question
