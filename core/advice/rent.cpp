@@ -135,14 +135,15 @@ const RentRow* Rent::unchanged() const {
       rows, [dated](const RentRow& row) { return row.setup->fix == nullptr && (row.dated() || !dated); });
 }
 
+// How fast a machine is hangs on no date; of equals the cheapest, at a dated price before one of any year.
 const RentRow* Rent::fastest() const {
   const RentRow* found = nullptr;
   for (const RentRow& row : rows) {
     if (row.notebook()) continue;
-    const bool later = found == nullptr || row.dated() > found->dated();
-    const bool faster =
-        found != nullptr && row.dated() == found->dated() && row.setup->seconds < found->setup->seconds;
-    if (later || faster) found = &row;
+    const bool faster = found == nullptr || row.setup->seconds < found->setup->seconds;
+    const bool surer =
+        found != nullptr && row.setup->seconds == found->setup->seconds && row.dated() && !found->dated();
+    if (faster || surer) found = &row;
   }
   return found;
 }

@@ -58,17 +58,13 @@ function line(answers: Answer[], row: RentRow, view: View, actions: Actions): Te
   </li>`;
 }
 
-/** How fast a machine is hangs on no date of its price; of equals the cheapest. */
-const quickest = ({ machines, fastest }: Rent): RentRow | null =>
-  [...machines].sort((one, other) => one.seconds_per_step - other.seconds_per_step)[0] ?? fastest;
-
 export function rent(view: View, _report: unknown, actions: Actions): TemplateResult | typeof nothing {
   const found = view.advice?.rent;
   if (!found) return nothing;
   // One machine may be the answer to several of the questions.
   const rows = new Map<string, { row: RentRow; answers: Answer[] }>();
   for (const asked of ANSWERS) {
-    const row = asked === "fastest" ? quickest(found) : found[asked];
+    const row = found[asked];
     if (!row) continue;
     // What may be of any year is not called cheaper than the cheapest.
     const perhaps = asked === "unchanged" && isUndated(row) && isBelow(row, found.cheapest);
