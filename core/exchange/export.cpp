@@ -188,6 +188,10 @@ Writing compose(const Format& format, const recipe::Request& given) {
   }
   if (format.close != nullptr) format.close(out);
   leave_out_refused(format, out);
+  // Where its settings are written, so is the adapter.
+  if (std::any_of(out.entries.begin(), out.entries.end(),
+                  [](const Entry& one) { return one.pointer.starts_with("/peft/"); }))
+    std::erase(out.left_out, "/peft");
   std::stable_sort(out.entries.begin(), out.entries.end(), [&format](const Entry& a, const Entry& b) {
     return order_of(format, a.key) < order_of(format, b.key);
   });

@@ -19,7 +19,7 @@ constexpr Row short_rows[] = {
     {"seq_length", "/training/max_length", ""},
     {"block_size", "/training/max_length", ""},
     {"optimizer", "/training/optim", ""},
-    {"gpu", "/hardware/gpu", ""},
+    {"gpu", "/hardware/gpu", "", nullptr, Write::no},
 };
 constexpr Row named_rows[] = {
     {"name", "/model", ""},

@@ -164,5 +164,14 @@ TEST(ExportedCommand, GivesBareSwitchesOfTheLauncherNoWord) {
       HasSubstr("--use_fsdp --fsdp_version 2 --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP train.py"));
 }
 
+TEST(ExportedFile, NamesNoCardThatItsTrainerDoesNotKnow) {
+  Json request = small("trl");
+  request["peft"] = {{"r", 16}};
+  request["hardware"] = {{"gpu", "rtx-4090"}};
+  for (const char* format :
+       {"unsloth", "trl-python", "hf", "trl", "llamafactory", "axolotl", "ms-swift", "nested", "sagemaker"})
+    EXPECT_THAT(exported(request, format), Not(HasSubstr("rtx-4090"))) << format;
+}
+
 }  // namespace
 }  // namespace plimsoll::report
