@@ -144,8 +144,7 @@ void apply_set(Changed& changed, const std::string& text, const run::Catalog& ca
 }
 
 void fill_in(Changed& changed, const run::Catalog& catalog) {
-  const hardware::Gpu* gpu = catalog.find_gpu(text(look(changed.request, "/hardware/gpu")));
-  for (run::Usual& usual : run::usual_choices(changed.request, gpu)) {
+  for (run::Usual& usual : run::usual_choices(changed.request, catalog)) {
     put(changed.request, usual.pointer, usual.value);
     changed.said.push_back({usual.pointer, usual.value, std::move(usual.why)});
   }

@@ -28,11 +28,11 @@ namespace {
 using diagnosis::size_text;
 
 // Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
-json::Json with_least(json::Json request, const hardware::Gpu* gpu) {
+json::Json with_least(json::Json request, const run::Catalog& catalog) {
   // Who names Axolotl in a sentence has not said that nothing else is set.
   json::Json unnamed = request;
   unnamed.erase("stack");
-  for (const run::Usual& usual : run::usual_choices(unnamed, gpu))
+  for (const run::Usual& usual : run::usual_choices(unnamed, catalog))
     request[json::Json::json_pointer(usual.pointer)] = usual.value;
   json::Json& training = request["training"];
   if (!training.contains("per_device_train_batch_size")) training["per_device_train_batch_size"] = 1;
@@ -128,10 +128,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
     for (const auto& [pointer, value] : choice.values) whole.values[pointer] = value;
     way.name += choice.name;
   }
-  const auto card = whole.values.find("/hardware/gpu");
-  way.request =
-      with_least(whole.request(),
-                 card == whole.values.end() ? nullptr : catalog.find_gpu(card->second.get<std::string>()));
+  way.request = with_least(whole.request(), catalog);
   // Two tasks are compared as one library runs them, which loads both in one type.
   if (said.weighed.count("/task") != 0 && !way.request.contains("stack")) way.request["stack"] = "trl";
   json::Json priced = way.request;
@@ -294,6 +291,9 @@ std::string taken(const SaidRequest& said, const Answers& answers) {
       said.weighed.count("/training/per_device_train_batch_size") == 0)
     add("a micro-batch of " + std::to_string(way.batch));
   if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
+  if (said.values.count("/task") == 0 && way.request.contains("task") &&
+      way.request.at("task") == json::Json("classification"))
+    add("a head with a score for each class (an embedding model, too, makes no logits; of pairs count both texts)");
   if (way.wide) add("weights loaded in float32");
   if (std::any_of(answers.ways.begin(), answers.ways.end(), [](const Way& one) { return one.narrow; }))
     add("weights in 16 bits alone where all are trained" +
@@ -302,6 +302,19 @@ std::string taken(const SaidRequest& said, const Answers& answers) {
   if (said.values.count("/rl/vllm_mode") != 0)
     add("vLLM on " + std::string(shares_the_card(said) ? "the same card" : "cards of its own"));
   return out.empty() ? "" : " Not said, and taken here: " + out + ".";
+}
+
+// "How many A100s": of an A100 with 40 GB others than of one with 80.
+std::string fewest_of_each(const SaidRequest& said, const Answers& answers, const run::Catalog& catalog) {
+  const json::Json::json_pointer gpu_at("/hardware/gpu");
+  std::string out;
+  for (const SaidCards& card : said.cards) {
+    const auto on_it = std::find_if(answers.ways.begin(), answers.ways.end(), [&](const Way& way) {
+      return way.request.contains(gpu_at) && way.request.at(gpu_at) == json::Json(card.gpu->id);
+    });
+    if (on_it != answers.ways.end()) out += fewest_cards(said, *card.gpu, *on_it, catalog);
+  }
+  return out;
 }
 
 }  // namespace
@@ -353,7 +366,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   const auto noted =
       std::find_if(out.ways.begin(), out.ways.end(), [](const Way& one) { return !one.note.empty(); });
   if (noted != out.ways.end()) out.words += noted->note;
-  if (said.asks_how_many) out.words += fewest_cards(said, out.ways.front(), catalog);
+  if (said.asks_how_many) out.words += fewest_of_each(said, out, catalog);
   out.words += told_beside(said, out.ways.front()) + taken(said, out) + unread(said) + on_apple(said);
   out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();

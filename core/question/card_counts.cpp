@@ -34,9 +34,10 @@ Shared shared_by(const SaidRequest& said, const Way& way, uint64_t count, const 
 
 }  // namespace
 
-std::string fewest_cards(const SaidRequest& said, const Way& way, const run::Catalog& catalog) {
-  if (said.cards.size() != 1 || !said.cards.front().gpu->replayed()) return "";
-  const std::string card = said.cards.front().gpu->name;
+std::string fewest_cards(const SaidRequest& said, const hardware::Gpu& gpu, const Way& way,
+                         const run::Catalog& catalog) {
+  if (!gpu.replayed()) return "";
+  const std::string& card = gpu.name;
   const auto reaches = [&](uint64_t count, memory::Verdict most) {
     return shared_by(said, way, count, catalog).verdict <= most;
   };

@@ -25,11 +25,7 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
 // Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing. The
 // micro-batch is left open: the failure itself shows how large it is at least.
 std::vector<run::Usual> usual_of(const json::Json& request, const run::Catalog& catalog) {
-  const json::Json::json_pointer at(
-      "/hardware/gpu");  // Json::value() throws inside, which ends a wasm module
-  const bool named = request.contains(at) && request.at(at).is_string();
-  const hardware::Gpu* known = named ? catalog.find_gpu(request.at(at).get<std::string>()) : nullptr;
-  std::vector<run::Usual> usual = run::usual_choices(request, known);
+  std::vector<run::Usual> usual = run::usual_choices(request, catalog);
   std::erase_if(usual,
                 [](const run::Usual& one) { return one.pointer == "/training/per_device_train_batch_size"; });
   return usual;

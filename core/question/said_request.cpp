@@ -255,6 +255,10 @@ bool is_encoder(const std::string& model, const run::Catalog& catalog) {
   return !model.empty() && entry != nullptr && entry->network.kind == model::NetworkKind::encoder;
 }
 
+bool guesses_words(const SaidWords& words) {
+  return says(words, "mlm") || says(words, "mask*") || says(words, "fill mask") || says(words, "pretrain*");
+}
+
 // "r=256" and "packing=True" may stand in a line that says a run; "model = load(...)" and "model=load(...)" are code.
 bool assigns(std::string_view text) {
   for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
@@ -341,13 +345,16 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
     out.any_model = out.like.empty() && asks_for_a_model(words);
   }
   read_cards(text, catalog, out);
-  out.asks_how_many = out.cards.size() == 1 && asks_for_a_count(words, catalog);
+  out.asks_how_many = !out.cards.empty() && asks_for_a_count(words, catalog);
   diagnosis::Text own = text;
   own.folded_lines = without_addresses(text.folded_lines);
   const SaidWords own_words = split(std::string_view(own.folded_lines).substr(0, longest_said));
   read_method(own, own_words, out);
   if (out.methods.empty() && is_encoder(out.model, catalog)) out.methods = {"Full fine-tuning"};
   read_task(text, words, out);
+  // What encoders are not trained for unless somebody says so (core/run/usual.h).
+  if (out.values.count("/task") == 0 && is_encoder(out.model, catalog) && guesses_words(words))
+    out.values["/task"] = "sft";
   read_strategy(words, out);
   read_offload(words, out);
   read_switches(words, out);

@@ -46,7 +46,7 @@ struct SaidRequest {
   std::string unknown_card;    ///< "RTX A2000": a name that no card has
   bool unnamed_mac = false;    ///< "MacBook Pro 64 GB": Apple's, and not which chip
   bool any_model = false;      ///< "the biggest model that fits" is asked for
-  bool asks_how_many = false;  ///< of the one card that it names are needed
+  bool asks_how_many = false;  ///< of a card that it names are needed
   bool asks_price = false, asks_time = false;  ///< what it costs, how long it takes
   double hours = 0;                            ///< for which a price is asked; 0: not said
   double measured_bytes = 0;    ///< what somebody saw, and asks whether it is right; 0: nothing

@@ -1,21 +1,35 @@
 #include "core/run/usual.h"
 
 #include "core/recipe/tasks.h"
+#include "core/run/model_names.h"
 
 namespace plimsoll::run {
 
-std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu* gpu) {
+namespace {
+
+// Json::value() throws inside, which ends a wasm module.
+std::string text_at(const json::Json& request, const char* pointer) {
+  const json::Json::json_pointer at(pointer);
+  return request.contains(at) && request.at(at).is_string() ? request.at(at).get<std::string>() : "";
+}
+
+}  // namespace
+
+std::vector<Usual> usual_choices(const json::Json& request, const Catalog& catalog) {
   std::vector<Usual> found;
+  const hardware::Gpu* gpu = catalog.find_gpu(text_at(request, "/hardware/gpu"));
   const auto is_open = [&request](const char* pointer) {
     const json::Json::json_pointer at(pointer);
     return !request.contains(at) || request.at(at).is_null();
   };
   if (!is_open("/stack")) return found;
-  const json::Json::json_pointer at_task("/task");
-  const json::Json task = request.contains(at_task) ? request.at(at_task) : json::Json();
-  const recipe::Task* known = task.is_string() ? recipe::find_task(task.get<std::string>()) : nullptr;
+  const recipe::Task* known = recipe::find_task(text_at(request, "/task"));
   if (known != nullptr && known->has_rl())
     found.push_back({"/stack", "trl", "this task is a trainer of TRL's"});
+  const ModelEntry* model = find_by_name(catalog, text_at(request, "/model")).entry;
+  if (is_open("/task") && model != nullptr && model->network.kind == model::NetworkKind::encoder)
+    found.push_back(
+        {"/task", "classification", "what encoders are trained for most; sft guesses masked words"});
   const bool has = gpu == nullptr || gpu->bf16;
   const bool adapters = request.contains("peft") && request.at("peft").is_object();
   if (is_open("/training/bf16") && is_open("/training/fp16") && (has || adapters)) {

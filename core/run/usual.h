@@ -1,7 +1,7 @@
 // What nobody trains without, where a person has only said what runs on which card: bf16 where the card has
-// it, a micro-batch of 1, adapters on all linear layers.
+// it, a micro-batch of 1, adapters on all linear layers, scores from an encoder.
 //
-//     for (const Usual& one : usual_choices(request, gpu)) put(request, one.pointer, one.value);
+//     for (const Usual& one : usual_choices(request, catalog)) put(request, one.pointer, one.value);
 //
 // A trainer's own defaults (fp32, a micro-batch of 8, two of the projections) would answer for a person who
 // was not asked. A request that names its stack has that stack's.
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/hardware/gpu.h"
 #include "core/json/json.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::run {
 
@@ -20,7 +20,7 @@ struct Usual {
   json::Json value;
   std::string why;
 };
-/// What `request` leaves open of them; `gpu` may be null.
-std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu* gpu);
+/// What `request` leaves open of them.
+std::vector<Usual> usual_choices(const json::Json& request, const Catalog& catalog);
 
 }  // namespace plimsoll::run

@@ -16,6 +16,7 @@ import { find } from "../../web/src/find.ts";
 import { readNumber } from "../../web/src/inputs.ts";
 import {
   besideMethod,
+  besideModel,
   changed,
   CHECKPOINTING,
   givenWay,
@@ -228,4 +229,18 @@ test("checkpointing comes and goes with QLoRA, until somebody says it", () => {
   const filled: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: true } };
   expect(checkpointing(lora!, filled, [CHECKPOINTING])).toBe(undefined);
   expect(checkpointing(lora!, filled, [])).toBe(true);
+});
+
+test("an encoder comes with scores to learn, until somebody says what it learns", () => {
+  const models = [
+    { id: "bert", hf_id: "google/bert", family: "BERT", parameters: 1, kind: "encoder" },
+    { id: "llama", hf_id: "meta/llama", family: "Llama", parameters: 1, kind: "decoder" },
+  ];
+  const choose = (value: string): Edit[] => [{ pointer: "/model", value }];
+  const scored = [{ pointer: "/task", value: "classification" }];
+  expect(besideModel(choose("google/bert"), {}, [], models)).toEqual(scored);
+  expect(besideModel(choose("google/bert"), { task: "sft" }, [], models)).toEqual([]);
+  const gone = besideModel(choose("llama"), { task: "classification" }, ["/task"], models);
+  expect(gone).toEqual([{ pointer: "/task", value: undefined }]);
+  expect(besideModel(choose("llama"), {}, [], models)).toEqual([]);
 });

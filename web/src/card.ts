@@ -5,7 +5,7 @@ import { fixes as plansOf, isStale, otherWays } from "./advice/fixes.ts";
 import { asks, isOpen, likeliest } from "./asks.ts";
 import type { Json, Report } from "./contract.ts";
 import { count, figure, sizeWords } from "./format.ts";
-import { COUNT, generates } from "./fields.ts";
+import { COUNT, generates, TASKS } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import { ACCUMULATION, BATCH, CHECKPOINTING, LENGTH, unsaid } from "./own.ts";
 import { get, plain } from "./pointer.ts";
@@ -80,11 +80,13 @@ const CHIPS: [pointer: string, name: Word][] = [
   ["/peft/r", "field.rank"],
   ["/peft/target_modules", "targets.label"],
   ["/stack", "field.stack"],
+  ["/task", "field.task"],
 ];
 
 function said(pointer: string, value: Json | undefined, { core }: View): string {
   const stack = pointer === "/stack" ? core.stacks.find(({ id }) => id === value) : undefined;
   if (stack) return stack.name;
+  if (pointer === "/task") return TASKS[String(value)] ?? plain(value ?? "");
   if (typeof value === "boolean") return say(value ? "chip.on" : "form.off");
   if (typeof value === "number") return figure(value);
   return Array.isArray(value) ? value.map(plain).join(", ") : plain(value ?? "");

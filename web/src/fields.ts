@@ -22,6 +22,7 @@ export type Field = {
 /** The tasks as their authors write them. */
 export const TASKS: Record<string, string> = {
   sft: "SFT",
+  classification: "Classification",
   dpo: "DPO",
   orpo: "ORPO",
   kto: "KTO",

@@ -1,6 +1,6 @@
 // What becomes of a request when a person changes it: an example is left behind, a choice makes what it does not go with give way.
 // Plain functions over plain data; tests/web/choices.spec.ts sends every model through them.
-import type { CoreError, GpuPreset, Json, Report, Request } from "./contract.ts";
+import type { CoreError, GpuPreset, Json, ModelPreset, Report, Request } from "./contract.ts";
 import { get, isObject, put } from "./pointer.ts";
 
 export interface Edit {
@@ -96,6 +96,24 @@ export function besideTask(edits: Edit[], request: Request, smallest: boolean): 
   const group = generations(task);
   if (group === undefined || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
   return [...beside, { pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? group }];
+}
+
+const TASK = "/task";
+
+/** What an encoder is trained for most, as the command line takes it (core/run/usual.h); what came with one goes with it. */
+export function besideModel(
+  edits: Edit[],
+  request: Request,
+  assumed: string[],
+  models: ModelPreset[],
+): Edit[] {
+  const chosen = edits.find(({ pointer }) => pointer === "/model")?.value;
+  const task = get(request, TASK);
+  const open = task === undefined || assumed.includes(TASK);
+  if (typeof chosen !== "string" || !open || edits.some(({ pointer }) => pointer === TASK)) return [];
+  const found = models.find(({ id, hf_id, aliases = [] }) => [id, hf_id, ...aliases].includes(chosen));
+  if (found?.kind === "encoder") return [{ pointer: TASK, value: "classification" }];
+  return task === undefined ? [] : [{ pointer: TASK, value: undefined }];
 }
 
 /** What came with another task and was nobody's choice goes with it. */

@@ -1,7 +1,7 @@
 // "Which GPU should I rent?": the cheapest machine that works, the cheapest without a change, the fastest; and what
 // may be cheaper, at a price without a date.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Rent, RentRow } from "./contract.ts";
+import type { RentRow } from "./contract.ts";
 import { source } from "./component-why.ts";
 import { effective } from "./inputs.ts";
 import { ACCUMULATION, BATCH } from "./own.ts";

@@ -7,6 +7,7 @@ import {
   BATCH,
   begins,
   besideMethod,
+  besideModel,
   besideOther,
   besideTask,
   changed,
@@ -34,6 +35,7 @@ export function edited(view: View, edits: Edit[]): Step {
   const before = [...(example ? [] : view.assumed), ...begun];
   const said = example ? {} : request;
   const beside = [
+    ...besideModel(edits, said, view.assumed, core.models),
     ...besideMethod(edits, said, view.assumed),
     ...besideOther(edits, view.assumed),
     ...besideTask(edits, said, before.includes(BATCH)),

@@ -74,5 +74,19 @@ TEST(SaidSettings, OfATracebackThePackageThatDrivesIsTheStack) {
   EXPECT_EQ(setting_in(std::string(trl) + std::string(axolotl), "/stack"), "\"axolotl\"");
 }
 
+TEST(SaidSettings, AnEncoderLearnsScoresUnlessWordsAreGuessed) {
+  const std::string scores = answer_to("Can I LoRA fine-tune BAAI/bge-m3 on a 4090, batch 64, 512 tokens?");
+  EXPECT_NE(scores.find("a head with a score for each class"), std::string::npos) << scores;
+  EXPECT_EQ(setting_in("masked language modelling of roberta-large on a 4090", "/task"), "\"sft\"");
+  EXPECT_EQ(setting_in("QLoRA of qwen2.5-7b on a 4090", "/task"), "");
+}
+
+TEST(SaidSettings, HowManyIsAnsweredForEachSizeOfACardsName) {
+  const std::string told =
+      answer_to("How many A100s do I need for full fine-tuning of Qwen2.5-14B with ZeRO-3?");
+  EXPECT_NE(told.find("x A100 SXM4 40GB, with zero3"), std::string::npos) << told;
+  EXPECT_NE(told.find("x A100 SXM4 80GB, with zero3"), std::string::npos) << told;
+}
+
 }  // namespace
 }  // namespace plimsoll::question
