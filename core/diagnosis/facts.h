@@ -75,12 +75,12 @@ struct Facts {
   std::optional<bool> checkpointing, packing;
   std::optional<double> gpus, batch, length, rank;
   std::optional<double> vllm_share;  ///< of the card that a colocated vLLM may take
-  double capacity = 0;   ///< of the line, the table or the named card; 0: unknown
-  double nominal = 0;    ///< of the card by name; 0: unknown
-  double weights16 = 0;  ///< parameters in 16 bits
-  double whole = 0;      ///< needed on one card before any activation, unsharded; 0: unknown
-  double share = 0;      ///< the same after sharding over the cards
-  double at_most = 0;    ///< `whole` where full fine-tuning does not say its types; 0: not known
+  double capacity = 0;               ///< of the line, the table or the named card; 0: unknown
+  double nominal = 0;                ///< of the card by name; 0: unknown
+  double weights16 = 0;              ///< parameters in 16 bits
+  double whole = 0;                  ///< needed on one card before any activation, unsharded; 0: unknown
+  double share = 0;                  ///< the same after sharding over the cards
+  double at_most = 0;                ///< `whole` where full fine-tuning does not say its types; 0: not known
 
   bool several() const { return gpus.value_or(1) > 1; }
   bool sharded() const { return strategy == "fsdp" || strategy == "zero3"; }

@@ -39,8 +39,7 @@ TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
 // Lambda's and RunPod's prices have no date: they may be of any year.
 TEST(Rent, APriceWithoutADateLeadsNothingAndIsNotHidden) {
   const Json rent = advice_on(full_8b()).at("rent");
-  for (const char* lead : {"cheapest", "unchanged"})
-    EXPECT_NE(rent.at(lead).at("date"), "undated") << lead;
+  for (const char* lead : {"cheapest", "unchanged"}) EXPECT_NE(rent.at(lead).at("date"), "undated") << lead;
   const Json& undated = rent.at("undated");
   ASSERT_TRUE(undated.is_object());
   EXPECT_EQ(undated.at("date"), "undated");
