@@ -45,6 +45,16 @@ Opening read_gpt(ConfigReader& config, const GptDefaults& defaults, Architecture
   return opening;
 }
 
+// A norm before each half of a layer, one behind all of them, and the head.
+void close_gpt(Architecture& network, Stack& text, LayerGroup& group, const Frame& frame) {
+  add_layer_norm(group.norms, NormPlace::before_attention, text.hidden);
+  add_layer_norm(group.norms, NormPlace::before_mlp, text.hidden);
+  add_layer_norm(text.norms, NormPlace::other, text.hidden);
+  text.groups.push_back(group);
+  add_head(network, text, frame.head, text.hidden);
+  network.stacks.push_back(text);
+}
+
 }  // namespace
 
 void read_gpt2(ConfigReader& config, const Frame& frame, Architecture& network) {
@@ -65,12 +75,7 @@ void read_gpt2(ConfigReader& config, const Frame& frame, Architecture& network) 
   add_linear(group.linears, layer + "attn.c_proj", hidden, hidden, true, Role::o);
   add_plain_mlp(group, layer + "mlp.c_fc", layer + "mlp.c_proj", hidden, inner, true);
   for (Linear& linear : group.linears) linear.module = Module::conv1d;
-  add_layer_norm(group.norms, NormPlace::before_attention, hidden);
-  add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
-  add_layer_norm(text.norms, NormPlace::other, hidden);
-  text.groups.push_back(group);
-  add_head(network, text, frame.head, hidden);
-  network.stacks.push_back(text);
+  close_gpt(network, text, group, frame);
 }
 
 // Half of its layers see 256 tokens back, which makes no tensor smaller.
@@ -102,12 +107,7 @@ void read_gpt_neo(ConfigReader& config, const Frame& frame, Architecture& networ
                 {"q_proj", "k_proj", "v_proj", "out_proj"});
   const uint64_t inner = config.size("intermediate_size", times(4, hidden));
   add_plain_mlp(group, layer + "mlp.c_fc", layer + "mlp.c_proj", hidden, inner, true);
-  add_layer_norm(group.norms, NormPlace::before_attention, hidden);
-  add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
-  add_layer_norm(text.norms, NormPlace::other, hidden);
-  text.groups.push_back(group);
-  add_head(network, text, frame.head, hidden);
-  network.stacks.push_back(text);
+  close_gpt(network, text, group, frame);
 }
 
 void read_gptj(ConfigReader& config, const Frame& frame, Architecture& network) {
