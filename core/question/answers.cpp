@@ -27,17 +27,33 @@ namespace {
 
 using diagnosis::size_text;
 
+constexpr const char* dtype_at = "/model_args/dtype";
+
 // Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
-json::Json with_least(json::Json request, const run::Catalog& catalog) {
+void take_the_least(Way& way, const run::Catalog& catalog) {
+  json::Json& request = way.request;
   // Who names Axolotl in a sentence has not said that nothing else is set.
   json::Json unnamed = request;
   unnamed.erase("stack");
-  for (const run::Usual& usual : run::usual_choices(unnamed, catalog))
-    request[json::Json::json_pointer(usual.pointer)] = usual.value;
-  json::Json& training = request["training"];
-  if (!training.contains("per_device_train_batch_size")) training["per_device_train_batch_size"] = 1;
-  if (!training.contains("gradient_checkpointing")) training["gradient_checkpointing"] = true;
-  return request;
+  way.taken = run::usual_choices(unnamed, catalog);
+  std::erase_if(way.taken, [&](const run::Usual& one) {
+    return one.pointer == "/training/per_device_train_batch_size" ||
+           (one.pointer == "/stack" && request.contains("stack"));
+  });
+  const auto takes = [&](std::string_view pointer) {
+    return std::any_of(way.taken.begin(), way.taken.end(),
+                       [pointer](const run::Usual& one) { return one.pointer == pointer; });
+  };
+  if (takes("/stack") && takes("/training/bf16") && !request.contains("quantization") &&
+      !request.contains(json::Json::json_pointer(dtype_at)))
+    way.taken.push_back({dtype_at, "bfloat16", "most runs say so; TRL loads float32 unless told"});
+  const std::pair<const char*, json::Json> least[] = {{"/training/per_device_train_batch_size", 1},
+                                                      {"/training/gradient_checkpointing", true}};
+  for (const auto& [pointer, value] : least) {
+    if (!request.contains(json::Json::json_pointer(pointer)) && !takes(pointer))
+      way.taken.push_back({pointer, value, "not said; so it needs least"});
+  }
+  for (const run::Usual& one : way.taken) request[json::Json::json_pointer(one.pointer)] = one.value;
 }
 
 // "a 24GB card": what the smallest card of that size leaves; of a size that no card has, the least share that
@@ -77,6 +93,7 @@ std::string smallest_card(const run::Run& run, const memory::Sizes& sizes,
   constexpr std::size_t most = 4;
   for (const hardware::Tier& tier : catalog.tiers) {
     const run::CardsOfSize there = cards_of(run, tier, catalog);
+    if (!there.suited) continue;
     if (run::verdict_of(sizes, other, there.room) != memory::Verdict::fits) continue;
     std::string names;
     std::size_t count = 0;
@@ -128,7 +145,8 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
     for (const auto& [pointer, value] : choice.values) whole.values[pointer] = value;
     way.name += choice.name;
   }
-  way.request = with_least(whole.request(), catalog);
+  way.request = whole.request();
+  take_the_least(way, catalog);
   // Two tasks are compared as one library runs them, which loads both in one type.
   if (said.weighed.count("/task") != 0 && !way.request.contains("stack")) way.request["stack"] = "trl";
   json::Json priced = way.request;
@@ -145,6 +163,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   }
   const memory::Sizes sizes = sizes_at_peak(*run);
   way.device = sizes.device;
+  way.host = run->replay.host_bytes;
   if (said.asks_price && run->gpu != nullptr) way.usd_per_hour = price_of_chosen(*run, catalog);
   if (said.asks_time || said.asks_price) way.hours = hours_of(*run);
   way.live = run->replay.at_peak().live;
@@ -253,6 +272,12 @@ std::string words_of(const Way& way) {
   return out + (way.verdict == "fits" ? "fits." : way.verdict == "tight" ? "fits barely." : "does not fit.");
 }
 
+// Every run has some; of one that moves something there it is more than on a card.
+std::string on_host(const Way& way) {
+  return way.host <= way.device ? ""
+                                : " That takes " + size_text(way.host) + " of the machine's RAM at least.";
+}
+
 // What is read of an Apple machine, and why no verdict names it.
 std::string on_apple(const SaidRequest& said) {
   std::string name = said.unnamed_mac ? "A Mac" : "";
@@ -295,6 +320,9 @@ std::string taken(const SaidRequest& said, const Answers& answers) {
       way.request.at("task") == json::Json("classification"))
     add("a head with a score for each class (an embedding model, too, makes no logits; of pairs count both texts)");
   if (way.wide) add("weights loaded in float32");
+  if (std::any_of(way.taken.begin(), way.taken.end(),
+                  [](const run::Usual& one) { return one.pointer == dtype_at; }))
+    add("weights loaded in bfloat16 (TRL takes float32 unless told)");
   if (std::any_of(answers.ways.begin(), answers.ways.end(), [](const Way& one) { return one.narrow; }))
     add("weights in 16 bits alone where all are trained" +
         std::string(answers.ways.size() > 1 ? " and each card holds a whole copy" : "") +
@@ -345,7 +373,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
                                             : said.unknown_model + " is no model that is known by name") +
                 "; " + said.like + " is taken for one of that size:";
   }
-  for (const Way& way : out.ways) out.words += " " + words_of(way);
+  for (const Way& way : out.ways) out.words += " " + words_of(way) + on_host(way);
   const bool shared =
       std::any_of(said.cards.begin(), said.cards.end(), [](const SaidCards& one) { return one.count > 1; });
   if (shared && in_one_process(said)) {

@@ -257,7 +257,13 @@ void write_no_message(Writer& out, bool found, const question::SaidRequest& said
 // The request to make plans for, and where it is another than was given.
 void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
                    std::string_view request) {
-  const std::vector<Adjustment> changes = adjustments(one, d);
+  std::vector<Adjustment> changes;
+  if (answers.ways.empty()) {
+    changes = adjustments(one, d);
+  } else {
+    for (const run::Usual& taken : answers.ways.front().taken)
+      changes.push_back({taken.pointer, taken.value, taken.why});
+  }
   out.key("request");
   if (!answers.ways.empty()) {
     out.value(answers.ways.front().request);

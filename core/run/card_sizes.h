@@ -14,6 +14,7 @@ namespace plimsoll::run {
 
 struct CardsOfSize {
   std::vector<std::string> gpus;  ///< that could run the request as it is; all of that size where none could
+  bool suited = false;            ///< whether there is such a card
   double usable = 0;              ///< bytes, of the card that leaves least
   /// The same, less what a card's context and cuBLAS hold beyond those of the run's own, which its sizes count.
   double room = 0;

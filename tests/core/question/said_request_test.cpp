@@ -240,8 +240,24 @@ TEST(Answers, WhichModelFitsIsAnsweredWithTheLargest) {
 TEST(Answers, WeightsInFp32ThatNobodySaidAreNamed) {
   const auto taken = [](std::string_view text) { return answer(said(text), diagnosis::catalog()).words; };
   constexpr const char* wide = "weights loaded in float32";
-  EXPECT_NE(taken("DPO of Qwen2.5-7B with LoRA on an A100 80GB?").find(wide), std::string::npos);
+  EXPECT_NE(taken("Full fine-tuning of bert-base-uncased on a 4090?").find(wide), std::string::npos);
   EXPECT_EQ(taken("LoRA of Qwen2.5-7B on an A100 80GB?").find(wide), std::string::npos);
+}
+
+// Nobody who asks whether DPO fits loads fp32, as TRL does where it is told nothing.
+TEST(Answers, WeightsOfATrlTaskAreTakenIn16Bits) {
+  const auto answered = [](std::string_view text) { return answer(said(text), diagnosis::catalog()); };
+  const Answers dpo = answered("DPO of Qwen2.5-7B with LoRA on an A100 80GB?");
+  EXPECT_NE(dpo.words.find("weights loaded in bfloat16"), std::string::npos) << dpo.words;
+  EXPECT_EQ(dpo.ways.front().request["model_args"]["dtype"], json::Json("bfloat16"));
+  const Answers axolotl = answered("DPO of Qwen2.5-7B with LoRA in Axolotl on an A100 80GB?");
+  EXPECT_EQ(axolotl.ways.front().request["stack"], json::Json("axolotl"));
+}
+
+TEST(Answers, WhatIsOffloadedNeedsTheMachinesMemory) {
+  const Answers moved = answer(
+      said("Full fine-tuning of Qwen2.5-7B on 2x 4090 with deepspeed zero3 offload?"), diagnosis::catalog());
+  EXPECT_NE(moved.words.find("of the machine's RAM at least"), std::string::npos) << moved.words;
 }
 
 TEST(Answers, WhereNoLengthIsSaidTheLongestThatFitsIs) {
