@@ -245,7 +245,7 @@ test("a dropped file keeps its name; what it cannot say is listed", async ({ pag
   expect(download.suggestedFilename()).toBe("qlora.yaml");
 });
 
-const DPO = "DPO on mistral 7b, lora r=16, rtx 4090, batch size 2, 2k context";
+const DPO = "DPO on mistral 7b, lora r=16, rtx 4090, batch size 2, 4k context";
 
 test("the answer to typed words goes with their run: of another run nothing old is offered, but the way back", async ({
   page,
@@ -261,7 +261,7 @@ test("the answer to typed words goes with their run: of another run nothing old 
   await expect(page.locator("plimsoll-paste")).not.toContainText("does not fit");
   await expect(page.locator("plimsoll-paste .apply")).toHaveCount(0);
   await back.click();
-  await expect(page.getByLabel("LoRA, 32-bit", { exact: true })).toBeChecked();
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
   await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090");
 });
 
