@@ -20,19 +20,8 @@ constexpr Called called_stacks[] = {{"axolotl", "axolotl"},
                                     {"litgpt", "litgpt"},
                                     {"lit gpt", "litgpt"}};
 
-// Who drives stands before whom it drives.
-constexpr Called packages[] = {
-    {"-packages/axolotl/", "axolotl"},     {"-packages/llamafactory/", "llamafactory"},
-    {"-packages/swift/", "ms-swift"},      {"-packages/unsloth/", "unsloth"},
-    {"-packages/torchtune/", "torchtune"}, {"-packages/litgpt/", "litgpt"},
-    {"-packages/trl/trainer/", "trl"}};
-
-std::string_view driving_package(std::string_view folded) {
-  const auto* found = std::find_if(std::begin(packages), std::end(packages), [folded](const Called& one) {
-    return folded.find(one.phrase) != std::string_view::npos;
-  });
-  return found == std::end(packages) ? std::string_view() : found->stack;
-}
+// How Python begins a frame.
+constexpr std::string_view file = "file \"";
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
   std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -47,7 +36,7 @@ std::string without_addresses(std::string_view folded) {
     for (std::size_t at = out.find(scheme); at != std::string::npos; at = out.find(scheme, at))
       blank(out, at, out.find_first_of(" \n\"'<>)]", at));
   }
-  constexpr std::string_view file = "file \"", packages_at = "-packages/";
+  constexpr std::string_view packages_at = "-packages/";
   for (std::size_t at = out.find(file); at != std::string::npos; at = out.find(file, at + file.size())) {
     const std::size_t begin = at + file.size(), end = std::min(out.find('"', begin), out.size());
     const std::size_t library = out.find(packages_at, begin);
@@ -57,12 +46,8 @@ std::string without_addresses(std::string_view folded) {
 }
 
 void read_stack(std::string_view folded, const SaidWords& words, SaidRequest& out) {
-  if (out.values.count("/stack") != 0) return;
-  if (const std::string_view stack = driving_package(folded); !stack.empty()) {
-    out.values["/stack"] = std::string(stack);
-    return;
-  }
-  if (words.size() > most_asking_words) return;
+  const bool frames = folded.find(file) != std::string_view::npos;
+  if (frames || words.size() > most_asking_words || out.values.count("/stack") != 0) return;
   std::string_view found;
   for (const Called& one : called_stacks) {
     if (!affirms(words, one.phrase)) continue;

@@ -8,8 +8,8 @@
 
 namespace plimsoll::question {
 
-/// Where one alone is named, and nothing is pasted beside it. Of a traceback the package that drives the others:
-/// Axolotl's goes through TRL's.
+/// Where one alone is named, and nothing is pasted beside it: the frames of a traceback name several, and none says that
+/// the library's own defaults were kept.
 void read_stack(std::string_view folded, const SaidWords& words, SaidRequest& out);
 
 /// Position for position, blanks in place of addresses and of the places of a person's own files: "stable" in
