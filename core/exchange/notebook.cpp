@@ -112,7 +112,6 @@ bool is_notebook(std::string_view text) {
 
 Document read_cells(std::string code) {
   Document document = read_python(code);
-  if (document.errors.empty()) add_launcher(code, document.root);
   const bool sets = document.errors.empty() && sets_something(document.root);
   if (sets) add_launcher(code, document.root);
   if (document.errors.empty() && !sets) {

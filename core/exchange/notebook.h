@@ -18,9 +18,9 @@ Document read_notebook(std::string_view text);
 /// The same of its code alone, as `code` of that document has it.
 Document read_cells(std::string code);
 
-/// What its code cells printed when they last ran, errors among it; "" where the JSON cannot be read.
 /// YAML and JSON that cells write with %%writefile, a sentence before each; "" none.
 std::string files_written_in(std::string_view text);
+/// What its code cells printed when they last ran, errors among it; "" where the JSON cannot be read.
 std::string notebook_outputs(std::string_view text);
 
 }  // namespace plimsoll::exchange

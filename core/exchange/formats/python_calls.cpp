@@ -9,6 +9,7 @@
 #include "core/exchange/formats/python_loop.h"
 #include "core/exchange/formats/python_names.h"
 #include "core/exchange/formats/python_trained.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/python/tokens.h"
 
 namespace plimsoll::exchange {
@@ -25,9 +26,9 @@ Member* section_of(Node& root, std::string_view name) {
 }
 
 // The first to say it is right.
-void say(Node& root, const char* key, std::string_view word) {
+void say(Node& root, std::string_view key, std::string_view word) {
   if (root.find(key) != nullptr) return;
-  root.members.push_back({key, {}, scalar_node(std::string(word), std::string(word), true, {})});
+  root.members.push_back({std::string(key), {}, scalar_node(std::string(word), std::string(word), true, {})});
 }
 
 void put(Node& root, std::string_view section, Member member) {
@@ -245,15 +246,14 @@ bool add_calls(const Trained& trained, Node& root) {
 }
 
 // The last trainer is what the script is for; TrlParser may be told its configuration alone.
-std::string_view refused_trainer(const Node& python) {
-  std::string_view last;
+const Format* refused_trainer(const Node& python) {
+  const Format* last = nullptr;
   for (const Member& call : python.members) {
-    const std::string_view name = last_part(call.key);
-    const bool told =
-        is_call(call) && (is_distillation(name) || is_unplayed(name) || place_of(call.key) == "trainer");
-    if (told && !is_unnamed(python, call)) last = name;
+    if (!is_call(call) || is_unnamed(python, call)) continue;
+    const Format* refused = refused_class(last_part(call.key));
+    if (refused != nullptr || place_of(call.key) == "trainer") last = refused;
   }
-  return is_distillation(last) || is_unplayed(last) ? last : "";
+  return last;
 }
 
 // A configuration of XTuner's sets its variables by these names, and builds nothing itself.
@@ -306,8 +306,8 @@ Node python_sections(const Node& python) {
   root.kind = Node::Kind::map;
   root.span = python.span;
   const Trained trained = trained_in(python);
-  if (const std::string_view name = refused_trainer(python); !name.empty()) {
-    say(root, is_distillation(name) ? "$distillation" : "$trl_other", name);
+  if (const Format* refused = refused_trainer(python); refused != nullptr) {
+    say(root, refused->marks.substr(1), refused->id);
     return root;
   }
   if (is_of_xtuner(python)) {

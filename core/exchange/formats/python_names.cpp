@@ -15,27 +15,13 @@ struct Task {
   std::string_view name, task;
 };
 constexpr Task tasks[] = {
-    {"SFTConfig", "sft"},   {"DPOConfig", "dpo"},    {"GRPOConfig", "grpo"},     {"KTOConfig", "kto"},
-    {"ORPOConfig", "orpo"}, {"CPOConfig", "cpo"},    {"RewardConfig", "reward"}, {"PPOConfig", "ppo"},
-    {"RLOOConfig", "rloo"}, {"SFTTrainer", "sft"},   {"DPOTrainer", "dpo"},      {"GRPOTrainer", "grpo"},
-    {"KTOTrainer", "kto"},  {"ORPOTrainer", "orpo"}, {"CPOTrainer", "cpo"},      {"RewardTrainer", "reward"},
-    {"PPOTrainer", "ppo"},  {"RLOOTrainer", "rloo"}, {"PPOv2Config", "ppo"},     {"PPOv2Trainer", "ppo"},
+    {"SFTConfig", "sft"},    {"DPOConfig", "dpo"},    {"GRPOConfig", "grpo"},     {"KTOConfig", "kto"},
+    {"ORPOConfig", "orpo"},  {"CPOConfig", "cpo"},    {"RewardConfig", "reward"}, {"PPOConfig", "ppo"},
+    {"RLOOConfig", "rloo"},  {"SFTTrainer", "sft"},   {"DPOTrainer", "dpo"},      {"GRPOTrainer", "grpo"},
+    {"KTOTrainer", "kto"},   {"ORPOTrainer", "orpo"}, {"CPOTrainer", "cpo"},      {"RewardTrainer", "reward"},
+    {"PPOTrainer", "ppo"},   {"RLOOTrainer", "rloo"}, {"PPOv2Config", "ppo"},     {"PPOv2Trainer", "ppo"},
+    {"GMPOTrainer", "grpo"},
 };
-
-// trl v1.16 trl/experimental: GKD, MiniLLM, GOLD, distillation and its kin; SDFT, SDPO and SSD hold a model against
-// itself.
-constexpr std::string_view distillations[] = {
-    "GKD", "MiniLLM", "Distillation", "ServerDistillation", "IWOPD", "GOLD", "SDFT", "SDPO", "SSD"};
-
-// trl v1.16 trl/experimental/online_dpo; v0.24 trl/trainer
-constexpr std::string_view unplayed[] = {"OnlineDPO", "NashMD", "XPO", "PRM", "BCO"};
-
-bool is_of(std::span<const std::string_view> kinds, std::string_view name) {
-  return std::any_of(kinds.begin(), kinds.end(), [name](std::string_view one) {
-    return name.substr(0, one.size()) == one &&
-           (name.substr(one.size()) == "Trainer" || name.substr(one.size()) == "Config");
-  });
-}
 
 bool is_adapter_config(std::string_view name) {
   constexpr std::string_view tail = "Config";
@@ -87,9 +73,6 @@ int claim_of(const Member& call) {
   if (call.key.find("Fast") != std::string::npos) return 3;
   return call.key.find("Auto") != std::string::npos || call.key.find("For") != std::string::npos ? 2 : 1;
 }
-
-bool is_distillation(std::string_view name) { return is_of(distillations, name); }
-bool is_unplayed(std::string_view name) { return is_of(unplayed, name); }
 
 bool is_lightning(const Node& call) {
   return call.find("accumulate_grad_batches") != nullptr || call.find("accelerator") != nullptr ||

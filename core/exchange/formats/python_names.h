@@ -18,11 +18,6 @@ std::string_view place_of(std::string_view call);
 /// others, such as the codec of a speech model. 0: it loads none.
 int claim_of(const Member& call);
 
-/// TRL's trainers that hold a student against a teacher, and their configurations.
-bool is_distillation(std::string_view name);
-/// Trainers of TRL's whose tasks are not replayed: OnlineDPOTrainer, PRMConfig.
-bool is_unplayed(std::string_view name);
-
 /// from lightning import Trainer: told by its arguments.
 bool is_lightning(const Node& call);
 

@@ -10,71 +10,107 @@ namespace {
 
 struct Unplayed {
   const Format* format;
-  std::string_view programs;  // parts of what a command starts, joined by blanks
-  std::string_view settings;  // how its overrides begin: key=value
+  std::string_view programs = {};  // parts of what a command starts, joined by blanks
+  std::string_view settings = {};  // how its overrides begin: key=value
+  std::string_view classes = {};   // without their Trainer or Config, joined by blanks
   const char* what;
   const char* instead;
 };
 
 const Unplayed refusals[] = {
-    {&mlx_lm, "mlx_lm mlx-lm", "",
-     "This is MLX's trainer (mlx_lm.lora): it trains in the memory of an Apple chip, by other kernels than "
-     "those that are replayed here.",
-     "the same model, rank, batch and length as a command of trl sft, or as a request"},
-    {&verl, "verl.trainer verl/trainer main_ppo main_dapo", "actor_rollout_ref. critic.model.",
-     "This starts verl, whose workers of FSDP or Megatron and of vLLM share the GPUs in turns, which is not "
-     "replayed.",
-     "the policy alone as a request: task grpo or ppo, actor_rollout_ref.model.path as model, "
-     "ppo_micro_batch_size_per_gpu, max_prompt_length and max_response_length; or a command of its SFT "
-     "trainer"},
-    {&nemo_rl, "nemo_rl nemo-rl run_grpo_ run_grpo.py", "policy. cluster.gpus_per_node grpo.num_",
-     "This starts NeMo-RL, whose DTensor or Megatron workers and vLLM share the GPUs in turns, which is not "
-     "replayed.",
-     "the policy alone as a request: task grpo or dpo, policy.model_name as model, "
-     "policy.train_micro_batch_size and "
-     "policy.max_total_sequence_length"},
-    {&megatron_lm, "pretrain_gpt pretrain_bert pretrain_t5 pretrain_mamba pretrain_vlm finetune_gpt", "",
-     "This starts Megatron-LM, which keeps its tensors otherwise than what is replayed here, and divides a model over "
-     "GPUs by tensors and by layers.",
-     "the same model, batch and length as a request, with a strategy of fsdp or zero3, for a first idea"},
-    {&sentence_transformers, "", "",
-     "This is a trainer of Sentence Transformers: its losses compare the texts of a batch with each other and keep "
-     "what each of them left, which is not replayed.",
-     "the encoder as a request of the task classification, for a first idea: one text is a sample, so that 64 pairs "
-     "are a micro-batch of 128"},
-    {&trl_other, "online_dpo nash_md xpo.py prm.py bco.py", "",
-     "This is a trainer of TRL's that is not replayed: online DPO, Nash-MD and XPO write their pairs while they train, a "
-     "PRM labels each step of an answer, and BCO tells wanted from unwanted answers.",
-     "the nearest that is replayed as a request: task dpo (with max_length for prompt and answer), reward, or kto"},
-    {&distillation, "gkd.py minillm.py gold.py /distillation.py", "",
-     "This trains by distillation: a teacher writes or scores what its student learns, and its weights and the logits "
-     "of both stand beside each other, which is not replayed.",
-     "the student alone as a request of the task sft, for a first idea: the teacher's weights and the logits of both "
-     "come on top"},
-    {&agilerl, "agilerl", "",
-     "This is a configuration of AgileRL, whose evolutionary settings say no memory; its files are not read.",
-     "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and "
-     "the lengths under rl"},
-    {&mistral_finetune, "", "",
-     "This is a configuration of mistral-finetune, which trains Mistral's own model class on rows packed to seq_len, "
-     "with master weights of its own: its kernels are not those that are replayed here.",
-     "the same as a request or for axolotl or trl: model_id_or_path as model, lora.rank with all-linear targets, "
-     "seq_len as length with packing, batch_size a GPU, num_microbatches as accumulation, and checkpointing"},
-    {&diffusion,
-     "train_dreambooth train_text_to_image train_controlnet train_lcm_distill train_instruct_pix2pix "
-     "train_unconditional textual_inversion",
-     "",
-     "This trains a diffusion model, whose U-Net or transformer over latent images has kernels and a loss of its own: "
-     "it is not replayed.",
-     "a run that trains a language or vision-language model"},
-    {&serving, "vllm.entrypoints vllm/entrypoints sglang.launch_server text-generation-launcher", "",
-     "This serves a model and trains nothing: its memory is the weights and a cache of keys and values that the server "
-     "sizes by itself.",
-     "a training run of the same model; vLLM beside GRPO is rl.use_vllm"},
-    {&xtuner, "xtuner", "",
-     "This is a configuration of XTuner, whose dicts its own runner builds: they are not read.",
-     "the same as a request or for axolotl or llamafactory: pretrained_model_name_or_path as model, r and the 4 bits "
-     "of its LoraConfig and BitsAndBytesConfig, max_length, batch_size a GPU and accumulative_counts"},
+    {.format = &mlx_lm,
+     .programs = "mlx_lm mlx-lm",
+     .what =
+         "This is MLX's trainer (mlx_lm.lora): it trains in the memory of an Apple chip, by other kernels than "
+         "those that are replayed here.",
+     .instead = "the same model, rank, batch and length as a command of trl sft, or as a request"},
+    {.format = &verl,
+     .programs = "verl.trainer verl/trainer main_ppo main_dapo",
+     .settings = "actor_rollout_ref. critic.model.",
+     .what =
+         "This starts verl, whose workers of FSDP or Megatron and of vLLM share the GPUs in turns, which is not "
+         "replayed.",
+     .instead =
+         "the policy alone as a request: task grpo or ppo, actor_rollout_ref.model.path as model, "
+         "ppo_micro_batch_size_per_gpu, max_prompt_length and max_response_length; or a command of its SFT "
+         "trainer"},
+    {.format = &nemo_rl,
+     .programs = "nemo_rl nemo-rl run_grpo_ run_grpo.py",
+     .settings = "policy. cluster.gpus_per_node grpo.num_",
+     .what =
+         "This starts NeMo-RL, whose DTensor or Megatron workers and vLLM share the GPUs in turns, which is not "
+         "replayed.",
+     .instead = "the policy alone as a request: task grpo or dpo, policy.model_name as model, "
+                "policy.train_micro_batch_size and "
+                "policy.max_total_sequence_length"},
+    {.format = &megatron_lm,
+     .programs = "pretrain_gpt pretrain_bert pretrain_t5 pretrain_mamba pretrain_vlm finetune_gpt",
+     .what =
+         "This starts Megatron-LM, which keeps its tensors otherwise than what is replayed here, and divides a model over "
+         "GPUs by tensors and by layers.",
+     .instead =
+         "the same model, batch and length as a request, with a strategy of fsdp or zero3, for a first idea"},
+    {.format = &sentence_transformers,
+     .what =
+         "This is a trainer of Sentence Transformers: its losses compare the texts of a batch with each other and keep "
+         "what each of them left, which is not replayed.",
+     .instead =
+         "the encoder as a request of the task classification, for a first idea: one text is a sample, so that 64 pairs "
+         "are a micro-batch of 128"},
+    // trl v1.16 trl/experimental; v0.24 trl/trainer
+    {.format = &trl_other,
+     .programs = "online_dpo nash_md xpo.py prm.py bco.py tpo.py a2po.py async_grpo",
+     .classes = "OnlineDPO NashMD XPO PRM BCO TPO A2PO AsyncGRPO",
+     .what =
+         "This is a trainer of TRL's that is not replayed: online DPO, Nash-MD and XPO write their pairs while they train, a "
+         "PRM labels each step of an answer, BCO tells wanted from unwanted answers, TPO compares three, and A2PO and "
+         "asynchronous GRPO are not GRPO's step.",
+     .instead =
+         "the nearest that is replayed as a request: task dpo (with max_length for prompt and answer), reward, or kto"},
+    // The same: SDFT, SDPO and SSD hold a model against itself.
+    {.format = &distillation,
+     .programs = "gkd.py minillm.py gold.py /distillation.py sdft.py sdpo.py ssd.py iw_opd.py",
+     .classes = "GKD MiniLLM Distillation ServerDistillation AsyncDistillation IWOPD GOLD SDFT SDPO SSD",
+     .what =
+         "This trains by distillation: a teacher writes or scores what its student learns, and its weights and the logits "
+         "of both stand beside each other, which is not replayed.",
+     .instead =
+         "the student alone as a request of the task sft, for a first idea: the teacher's weights and the logits of both "
+         "come on top"},
+    {.format = &agilerl,
+     .programs = "agilerl",
+     .what =
+         "This is a configuration of AgileRL, whose evolutionary settings say no memory; its files are not read.",
+     .instead =
+         "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and "
+         "the lengths under rl"},
+    {.format = &mistral_finetune,
+     .what =
+         "This is a configuration of mistral-finetune, which trains Mistral's own model class on rows packed to seq_len, "
+         "with master weights of its own: its kernels are not those that are replayed here.",
+     .instead =
+         "the same as a request or for axolotl or trl: model_id_or_path as model, lora.rank with all-linear targets, "
+         "seq_len as length with packing, batch_size a GPU, num_microbatches as accumulation, and checkpointing"},
+    {.format = &diffusion,
+     .programs =
+         "train_dreambooth train_text_to_image train_controlnet train_lcm_distill train_instruct_pix2pix "
+         "train_unconditional textual_inversion",
+     .what =
+         "This trains a diffusion model, whose U-Net or transformer over latent images has kernels and a loss of its own: "
+         "it is not replayed.",
+     .instead = "a run that trains a language or vision-language model"},
+    {.format = &serving,
+     .programs = "vllm.entrypoints vllm/entrypoints sglang.launch_server text-generation-launcher",
+     .what =
+         "This serves a model and trains nothing: its memory is the weights and a cache of keys and values that the server "
+         "sizes by itself.",
+     .instead = "a training run of the same model; vLLM beside GRPO is rl.use_vllm"},
+    {.format = &xtuner,
+     .programs = "xtuner",
+     .what = "This is a configuration of XTuner, whose dicts its own runner builds: they are not read.",
+     .instead =
+         "the same as a request or for axolotl or llamafactory: pretrained_model_name_or_path as model, r and the 4 bits "
+         "of its LoraConfig and BitsAndBytesConfig, max_length, batch_size a GPU and accumulative_counts"},
 };
 
 bool holds_any(std::string_view word, std::string_view parts) {
@@ -161,6 +197,7 @@ const Format sentence_transformers{
     .id = "sentence-transformers",
     .name = "Sentence Transformers",
     .written = Language::none,
+    .in_python = true,
     .marks = "!$sentence_transformers",
     .finish = refuse,
 };
@@ -168,6 +205,7 @@ const Format trl_other{
     .id = "trl-other",
     .name = "TRL, another trainer",
     .written = Language::none,
+    .in_python = true,
     .marks = "!$trl_other",
     .finish = refuse,
 };
@@ -175,6 +213,7 @@ const Format distillation{
     .id = "distillation",
     .name = "TRL, distillation",
     .written = Language::none,
+    .in_python = true,
     .marks = "!$distillation",
     .finish = refuse,
 };
@@ -196,6 +235,7 @@ const Format xtuner{
     .id = "xtuner",
     .name = "XTuner",
     .written = Language::none,
+    .in_python = true,
     .marks = "!$xtuner",
     .finish = refuse,
 };
@@ -207,6 +247,17 @@ const Format* refused_program(const std::vector<std::string_view>& started, cons
     }
     for (const Member& member : root.members) {
       if (begins_with_any(member.key, row.settings)) return row.format;
+    }
+  }
+  return nullptr;
+}
+
+const Format* refused_class(std::string_view name) {
+  for (const std::string_view tail : {"Trainer", "Config"}) {
+    if (!name_ends_with(name, tail)) continue;
+    const std::string_view stem = name.substr(0, name.size() - tail.size());
+    for (const Unplayed& row : refusals) {
+      if (!stem.empty() && in_list(stem, row.classes)) return row.format;
     }
   }
   return nullptr;

@@ -18,6 +18,9 @@ extern const Format xtuner;
 /// overrides; null when it is none of these.
 const Format* refused_program(const std::vector<std::string_view>& started, const Node& root);
 
+/// The same of the name of a class: OnlineDPOTrainer, PRMConfig.
+const Format* refused_class(std::string_view name);
+
 /// Of a switch that hands the training to Megatron-Core: accelerate's, LLaMA-Factory's.
 void refuse_megatron(Reading& reading, const Leaf& leaf);
 /// `instead`: what can be pasted for it.

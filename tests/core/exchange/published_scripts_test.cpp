@@ -94,18 +94,21 @@ TEST(PublishedScripts, AreReadAsTheyRun) {
 }
 
 TEST(PublishedScripts, TrainersThatAreNotReplayedAreRefusedByName) {
-  for (const char* script : {"trl/experimental/gkd/gkd.py", "examples/scripts/prm.py",
-                             "examples/scripts/online_dpo.py", "examples/scripts/nash_md.py"}) {
+  for (const char* script :
+       {"trl/experimental/gkd/gkd.py", "examples/scripts/prm.py", "examples/scripts/online_dpo.py",
+        "examples/scripts/nash_md.py", "trl/experimental/sdft/sdft.py"}) {
     const exchange::Import import = of_published(
         "python " + std::string(script) + " --model_name_or_path Qwen/Qwen2-0.5B-Instruct --output_dir o");
     ASSERT_EQ(import.errors.size(), 1U) << script;
     EXPECT_EQ(import.errors.front().code, "unsupported") << script;
   }
-  const exchange::Import online = of_published(
-      "args = OnlineDPOConfig(output_dir=\"o\", per_device_train_batch_size=8)\n"
-      "trainer = OnlineDPOTrainer(model=\"Qwen/Qwen2-0.5B-Instruct\", args=args)\ntrainer.train()\n");
-  ASSERT_EQ(online.errors.size(), 1U);
-  EXPECT_EQ(online.errors.front().code, "unsupported");
+  for (const std::string kind : {"OnlineDPO", "TPO", "AsyncGRPO", "SDFT"}) {
+    const exchange::Import import = of_published(
+        "args = " + kind + "Config(output_dir=\"o\", per_device_train_batch_size=8)\n" + "trainer = " + kind +
+        "Trainer(model=\"Qwen/Qwen2-0.5B-Instruct\", args=args)\ntrainer.train()\n");
+    ASSERT_EQ(import.errors.size(), 1U) << kind;
+    EXPECT_EQ(import.errors.front().code, "unsupported") << kind;
+  }
 }
 
 // A notebook of these cells, the first one with what it printed.
@@ -125,6 +128,16 @@ TEST(PublishedScripts, ACellThatIsLaunchedRunsAsOftenAsTheLauncherSays) {
        "!accelerate launch --num_processes 4 --config_file zero3.yaml train.py\n"},
       ""));
   EXPECT_EQ(import.request.at("parallel"), (Json{{"num_gpus", 4}, {"strategy", "zero3"}}));
+}
+
+TEST(PublishedScripts, ACellThatOnlyLaunchesAScriptIsItsCommand) {
+  const exchange::Import import = of_published(
+      cells_of({"!accelerate launch --num_processes 4 train.py --model_name_or_path Qwen/Qwen2.5-0.5B "
+                "--per_device_train_batch_size 2\n"},
+               ""));
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.request.at("model"), "Qwen/Qwen2.5-0.5B");
+  EXPECT_EQ(import.request.at("parallel").at("num_gpus"), 4);
 }
 
 TEST(PublishedScripts, WhatACellInstallsAnewIsNotOfItsSavedOutput) {
