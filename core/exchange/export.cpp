@@ -144,7 +144,7 @@ Writing compose(const Format& format, const recipe::Request& given) {
   out.model = given.model_id;
   if (!given.model_id.empty()) {
     out.values["/model"] = given.model_id;
-  } else if (!given.model_config.is_null() && format.id == "request") {
+  } else if (!given.model_config.is_null() && format.of_fields) {
     out.values["/model"] = Json{{"config", given.model_config}, {"name", given.model_name}};
   } else if (!given.model_config.is_null()) {
     out.left_out.emplace_back("/model");
@@ -158,7 +158,7 @@ Writing compose(const Format& format, const recipe::Request& given) {
                                place_of(format, "/peft/target_parameters", value).row == nullptr;
     const bool off = value == Json(0) && in_list(pointer, off_when_left_out);
     const bool unsayable = off || (empty_list && (format.written == Language::shell || of_parameters));
-    if (format.id != "request" && (unsayable || is_idle(out.values, pointer))) {
+    if (!format.of_fields && (unsayable || is_idle(out.values, pointer))) {
       out.left_out.push_back(pointer);
       return;
     }

@@ -63,6 +63,9 @@ struct Format {
   std::string_view name;        ///< for a person
   std::string_view stack = {};  ///< that a file of this format runs on; empty: it does not say
   Language written;             ///< the language of an export; none: it is only read
+  bool of_fields = false;       ///< its keys are the contract's own: it says all, and is read from a link too
+  bool in_python = false;       ///< read from Python as well
+  bool in_files = false;        ///< arguments of a command that may lie in a YAML or JSON file
   std::span<const Section> sections = {};
   /// Top-level keys by which a file is recognised, joined by blanks; "!key" settles it alone.
   std::string_view marks;

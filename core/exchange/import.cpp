@@ -184,7 +184,7 @@ std::vector<run::Missing> not_evaluated(const Reading& reading) {
 // Files say the length at which TRL up to 0.28 cut prompts; of a preference a request says how long they are.
 void forget_cap_on_prompts(Reading& reading) {
   const auto named = reading.values.find("/task");
-  if (named == reading.values.end() || !named->second.is_string() || reading.format.id == "request") return;
+  if (named == reading.values.end() || !named->second.is_string() || reading.format.of_fields) return;
   const recipe::Task* task = recipe::find_task(named->second.get_ref<const std::string&>());
   if (task != nullptr && task->preference)
     reading.drop("/rl/max_prompt_length", "prompts are cut there: how long they are it does not say");
@@ -208,15 +208,9 @@ size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
 
 bool fits_language(const Format& format, Language language) {
   const auto data = [](Language l) { return l == Language::yaml || l == Language::json; };
-  if (language == Language::link) return format.id == "request";
-  if (language == Language::python)
-    return format.written == language || format.id == "sagemaker" || format.id == "axolotl" ||
-           format.id == "sentence-transformers" || format.id == "distillation" || format.id == "trl-other" ||
-           format.id == "xtuner";
-  if (data(language)) {
-    // A request is JSON, and ms-swift's arguments may lie in a file.
-    return data(format.written) || format.written == Language::none || format.id == "ms-swift";
-  }
+  if (language == Language::link) return format.of_fields;
+  if (language == Language::python) return format.written == language || format.in_python;
+  if (data(language)) return data(format.written) || format.written == Language::none || format.in_files;
   return format.written == language;
 }
 
@@ -270,7 +264,7 @@ const Format* recognise(const Document& document) {
     const size_t marks = count_marks(document.root, format->marks, settled);
     if (marks == 0) continue;
     size_t known = 0;
-    const bool own = format->id == "request";  // it takes any key, to say what is wrong with it
+    const bool own = format->of_fields;  // it takes any key, to say what is wrong with it
     for (const Leaf& leaf : keys) {
       const Found found = look_up(*format, leaf.path);
       if (own ? is_field(leaf.path) : found.row != nullptr || found.use != Use::unknown) ++known;

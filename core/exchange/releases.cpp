@@ -12,6 +12,8 @@ struct Last {
   std::string_view arguments;  // any of these, joined by blanks
   const char* release;         // of TRL, the last that takes them
 };
+// Later ones take it and do nothing with it.
+constexpr Last heeded_last{"GRPOConfig", "vllm_device", "0.15.2"};
 // huggingface/trl v0.12.2, v0.15.2, v0.16.1, v0.27.2, v0.29.0: trl/trainer/*_trainer.py __init__ and its
 // deprecate_kwarg, grpo_config.py. The oldest first.
 constexpr Last lasts[] = {
@@ -23,7 +25,7 @@ constexpr Last lasts[] = {
     {"RewardTrainer", "tokenizer", "0.14.0"},
     {"SFTTrainer", "tokenizer", "0.15.2"},
     {"DPOTrainer", "tokenizer", "0.15.2"},
-    {"GRPOConfig", "vllm_device", "0.15.2"},  // later ones take it and do nothing with it
+    heeded_last,
     {"GRPOConfig", "max_prompt_length", "0.27.2"},
 };
 
@@ -46,16 +48,12 @@ const Last* oldest(const Node& python) {
 
 // The same of a file of TRL's, whose keys are those of the configuration.
 void add_release_of_file(Import& import, const Document& document) {
-  for (const Last& row : lasts) {
-    if (row.call != "GRPOConfig" || row.arguments != "vllm_device" ||
-        document.root.find(row.arguments) == nullptr)
-      continue;
-    json::Json& versions = import.request["versions"];
-    if (versions.is_object() && versions.contains("trl")) return;
-    versions["trl"] = row.release;
-    import.notes.push_back("TRL " + std::string(row.release) + " is the last release that heeds " +
-                           std::string(row.arguments) + ": its defaults are taken.");
-  }
+  if (document.root.find(heeded_last.arguments) == nullptr) return;
+  json::Json& versions = import.request["versions"];
+  if (versions.is_object() && versions.contains("trl")) return;
+  versions["trl"] = heeded_last.release;
+  import.notes.push_back("TRL " + std::string(heeded_last.release) + " is the last release that heeds " +
+                         std::string(heeded_last.arguments) + ": its defaults are taken.");
 }
 
 }  // namespace

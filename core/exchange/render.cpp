@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exchange/export.h"
+#include "core/exchange/formats.h"
 #include "core/exchange/scalar.h"
 
 namespace plimsoll::exchange {
@@ -180,7 +181,7 @@ std::string render_shell(const Format& format, const std::vector<Entry>& entries
   }
   const Json inner = tree_of(nested);
   for (const auto& [key, value] : inner.items()) flags += " \\\n  --" + key + " " + shell_literal(value);
-  if (format.id == "ms-swift") {
+  if (&format == &ms_swift) {
     const bool rlhf = flags.find("--rlhf_type") != std::string::npos;
     return variables + (rlhf ? "swift rlhf" : "swift sft") + flags + "\n";
   }

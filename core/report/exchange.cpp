@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/exchange/export.h"
+#include "core/exchange/formats.h"
 #include "core/exchange/notebook.h"
 #include "core/exchange/parts.h"
 #include "core/json/at.h"
@@ -112,7 +113,7 @@ bool says(const exchange::Format& format, std::string_view pointer) {
 void state_adapter(recipe::Request& given, const exchange::Format& format, const recipe::Values& resolved) {
   const auto type = resolved.find("/peft/peft_type");
   const bool lora = type == resolved.end() || type->second.is_null() || type->second == Json("LORA");
-  if (given.values.count("/peft") == 0 || !lora || format.id == "request") return;
+  if (given.values.count("/peft") == 0 || !lora || format.of_fields) return;
   for (const char* pointer : {"/peft/r", "/peft/lora_alpha"}) {
     const auto found = resolved.find(pointer);
     if (found != resolved.end() && says(format, pointer)) given.values.emplace(pointer, found->second);
@@ -129,7 +130,7 @@ void switch_liger(recipe::Request& given, const exchange::Format& format) {
     return found != given.values.end() && found->second == Json(true);
   };
   const auto named = [&](const char* kernel) { return is(below + kernel); };
-  const bool own_names = format.id == "axolotl" || format.id == "request" || is(on);
+  const bool own_names = format.of_fields || &format == &exchange::axolotl || is(on);
   if (own_names || std::none_of(std::begin(kernels), std::end(kernels), named)) return;
   const bool whole = std::all_of(std::begin(kernels), std::end(kernels), named);
   given.values[on] = true;
@@ -165,7 +166,7 @@ bool is_said(const recipe::Values& given, const std::string& pointer) {
 void complete(recipe::Request& given, const exchange::Format& format, const run::Catalog& catalog) {
   const std::string from = recipe::stack_of(given);
   // A command line is Transformers' own or TRL's; what another stack's trainer does TRL's is told.
-  const bool command = format.id == "cli" && !recipe::stack_traits(from).plain_trainer;
+  const bool command = &format == &exchange::command_line && !recipe::stack_traits(from).plain_trainer;
   const std::string to = command ? "trl" : std::string(format.stack);
   const recipe::StackPreset* theirs = catalog.find_stack(to);
   const recipe::StackPreset* ours = catalog.find_stack(from);
@@ -179,7 +180,7 @@ void complete(recipe::Request& given, const exchange::Format& format, const run:
   if (shares && recipe::stack_traits(from).several_gpus != recipe::stack_traits(to).several_gpus)
     given.values.emplace(sharing->first, sharing->second);
   // A script of TRL's loads the model itself.
-  const bool loads = format.id == "trl-python";
+  const bool loads = &format == &exchange::trl_python;
   if (to.empty() || theirs == nullptr || (from == to && !loads)) return;
   const auto differs = [&](const std::string& pointer, const Json& was, const recipe::Values& after) {
     const auto will = after.find(pointer);
@@ -296,7 +297,7 @@ std::string formats_text() {
     out.field("name", kind.name);
     out.field("reads", false);
     out.field("writes", true);
-    out.field("language", kind.id == "environment" ? "shell" : kind.id == "checklist" ? "markdown" : kind.id);
+    out.field("language", kind.language);
     out.close_object();
   }
   out.close_array();

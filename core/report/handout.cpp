@@ -25,12 +25,12 @@ using json::at;
 using json::Json;
 
 constexpr HandoutKind kinds[] = {
-    {"environment", "Environment variables"},
-    {"shell", "Shell commands"},
-    {"checklist", "Checklist to verify a run"},
-    {"markdown", "Table, Markdown"},
-    {"csv", "Components, CSV"},
-    {"json", "Report, JSON"},
+    {"environment", "Environment variables", "shell"},
+    {"shell", "Shell commands", "shell"},
+    {"checklist", "Checklist to verify a run", "markdown"},
+    {"markdown", "Table, Markdown", "markdown"},
+    {"csv", "Components, CSV", "csv"},
+    {"json", "Report, JSON", "json"},
 };
 
 std::string mib(uint64_t bytes) { return std::to_string((bytes + (1 << 19)) >> 20) + " MiB"; }

@@ -20,7 +20,7 @@
 namespace plimsoll::report {
 
 struct HandoutKind {
-  std::string_view id, name;
+  std::string_view id, name, language;
 };
 std::span<const HandoutKind> handout_kinds();
 

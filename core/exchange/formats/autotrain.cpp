@@ -36,11 +36,6 @@ void read_quantization(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::implied, "the base is not quantised");
 }
 
-void read_flash(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off");
-  reading.set("/model_args/attn_implementation", "flash_attention_2", &leaf);
-}
-
 void read_no_checkpointing(Reading& reading, const Leaf& leaf) {
   reading.set("/training/gradient_checkpointing", !reading.is_on(leaf.path), &leaf);
 }
@@ -76,7 +71,11 @@ constexpr Row rows[] = {
     {"lora_alpha", "/peft/lora_alpha", ""},
     {"lora_dropout", "/peft/lora_dropout", ""},
     {"dpo_beta", "/rl/beta", "", nullptr, Write::no},
-    {"use_flash_attention_2", "/model_args/attn_implementation", "", read_flash, Write::no},
+    {.key = "use_flash_attention_2",
+     .pointer = "/model_args/attn_implementation",
+     .values = "flash_attention_2",
+     .write = Write::no,
+     .is_switch = true},
     {"disable_gradient_checkpointing", "/training/gradient_checkpointing", "", read_no_checkpointing,
      Write::no},
     {"save_total_limit", "/training/save_total_limit", ""},

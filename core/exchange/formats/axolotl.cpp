@@ -282,6 +282,7 @@ const Format axolotl{
     .name = "Axolotl",
     .stack = "axolotl",
     .written = Language::yaml,
+    .in_python = true,
     .sections = sections,
     .marks =
         "!base_model micro_batch_size sequence_len num_epochs datasets adapter lora_r sample_packing "

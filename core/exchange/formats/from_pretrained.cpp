@@ -8,10 +8,6 @@ namespace plimsoll::exchange {
 
 namespace {
 
-void read_flash_flag(Reading& reading, const Leaf& leaf) {
-  reading.set("/model_args/attn_implementation", leaf, "true=flash_attention_2");
-}
-
 constexpr Row model_rows[] = {
     {"model_name_or_path", "/model", ""},
     {"pretrained_model_name_or_path", "/model", ""},
@@ -21,9 +17,18 @@ constexpr Row model_rows[] = {
     {"dtype", "/model_args/dtype", "auto=auto"},
     {"torch_dtype", "/model_args/dtype", "auto=auto"},
     {"attn_implementation", "/model_args/attn_implementation", "", read_attention_name, Write::yes},
-    {"use_flash_attention_2", "/model_args/attn_implementation", "", read_flash_flag},
-    {"use_flash_attn", "/model_args/attn_implementation", "", read_flash_flag},
-    {"use_flash_attention", "/model_args/attn_implementation", "", read_flash_flag},
+    {.key = "use_flash_attention_2",
+     .pointer = "/model_args/attn_implementation",
+     .values = "flash_attention_2",
+     .is_switch = true},
+    {.key = "use_flash_attn",
+     .pointer = "/model_args/attn_implementation",
+     .values = "flash_attention_2",
+     .is_switch = true},
+    {.key = "use_flash_attention",
+     .pointer = "/model_args/attn_implementation",
+     .values = "flash_attention_2",
+     .is_switch = true},
     {"load_in_4bit", "/quantization/load_in_4bit", ""},
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
     {"device_map", "/model_args/device_map", "", read_device_map, Write::yes},

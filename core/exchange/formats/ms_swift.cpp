@@ -310,6 +310,7 @@ const Format ms_swift{
     .name = "ms-swift",
     .stack = "ms-swift",
     .written = Language::shell,
+    .in_files = true,
     .sections = sections,
     .marks =
         "!tuner_type !train_type !sft_type !rlhf_type !model_id_or_path attn_impl target_modules quant_bits "

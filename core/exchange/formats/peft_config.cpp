@@ -29,11 +29,6 @@ void read_use_peft(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::used);
 }
 
-void read_use_flash_attn(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "not asked for");
-  reading.set("/model_args/attn_implementation", "flash_attention_2", &leaf);
-}
-
 constexpr Row peft_rows[] = {
     {"base_model_name_or_path", "/model", ""},
     {"peft_type", "/peft", "", read_peft_type},
@@ -101,7 +96,11 @@ constexpr Row trl_model_rows[] = {
     {"use_4bit_quantization", "/quantization/load_in_4bit", "", nullptr, Write::no},
     {"use_8bit_quantization", "/quantization/load_in_8bit", "", nullptr, Write::no},
     {"use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant", "", nullptr, Write::no},
-    {"use_flash_attn", "/model_args/attn_implementation", "", read_use_flash_attn, Write::no},
+    {.key = "use_flash_attn",
+     .pointer = "/model_args/attn_implementation",
+     .values = "flash_attention_2",
+     .write = Write::no,
+     .is_switch = true},
 };
 constexpr std::string_view trl_irrelevant =
     "lora_task_type model_revision dataset_name dataset_config dataset_train_split dataset_test_split "

@@ -71,6 +71,7 @@ const Format request{
     .id = "request",
     .name = "Plimsoll request",
     .written = Language::json,
+    .of_fields = true,
     .sections = sections,
     .marks =
         "!schema model stack task training peft quantization model_args parallel hardware data vision rl "

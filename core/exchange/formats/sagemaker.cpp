@@ -74,6 +74,7 @@ const Format sagemaker{
     .name = "SageMaker hyperparameters",
     .stack = "hf",
     .written = Language::json,
+    .in_python = true,
     .sections = sagemaker_sections,
     .marks = "!hyperparameters !sagemaker instance_type entry_point",
     .finish = finish_flat,

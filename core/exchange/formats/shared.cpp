@@ -191,7 +191,6 @@ void read_reshard(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/fsdp_config/reshard_after_forward", leaf);
 }
 
-// device_map={"": 0} is one card, as without it.
 std::string adapter_type(std::string_view word) {
   const auto plain = [](std::string_view text) {
     std::string out = ascii::lower(text);
@@ -323,10 +322,10 @@ void finish_mesh(Reading& reading) {
 }  // namespace
 
 void finish_sequence_parallel(Reading& reading) {
-  if (reading.format.id != "request") finish_mesh(reading);
+  if (!reading.format.of_fields) finish_mesh(reading);
   const auto size = reading.values.find("/parallel/sequence_parallel_size");
   if (size == reading.values.end() || !size->second.is_number_unsigned() || size->second == Json(1)) return;
-  if (reading.has("/parallel/num_gpus") || reading.format.id == "request") return;
+  if (reading.has("/parallel/num_gpus") || reading.format.of_fields) return;
   reading.values["/parallel/num_gpus"] = size->second;
   reading.notes.emplace_back("The number of GPUs is not said here; as many are taken as share one sequence.");
 }

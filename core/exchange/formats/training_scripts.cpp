@@ -64,7 +64,7 @@ void read_two_lengths(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "with " + other->path;
 }
 
-void read_flash_flag(Reading& reading, const Leaf& leaf) {
+void read_no_flash(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/attn_implementation", reading.is_on(leaf.path) ? "sdpa" : "flash_attention_2",
               &leaf);
 }
@@ -82,11 +82,6 @@ void read_lisa(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on("use_lisa")) return reading.mark(leaf, Use::implied, "without LISA");
   reading.set("/training/lisa_activated_layers", leaf);
 }
-void read_use_flash(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "not asked for");
-  reading.set("/model_args/attn_implementation", "flash_attention_2", &leaf);
-}
-
 // What stays frozen beside a part that is trained: tune_mm_mlp_adapter trains LLaVA's projector alone.
 void read_projector_alone(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
@@ -263,7 +258,11 @@ constexpr Row script_rows[] = {
     {"q_lora", "/quantization/load_in_4bit", "", nullptr, Write::no},
     {"use_qlora", "/quantization/load_in_4bit", "", read_use_qlora, Write::no},
     {"lisa_activated_layers", "/training/lisa_activated_layers", "", read_lisa, Write::no},
-    {"use_flash_attention", "/model_args/attn_implementation", "", read_use_flash, Write::no},
+    {.key = "use_flash_attention",
+     .pointer = "/model_args/attn_implementation",
+     .values = "flash_attention_2",
+     .write = Write::no,
+     .is_switch = true},
     {"double_quant", "/quantization/bnb_4bit_use_double_quant", "", nullptr, Write::no},
     {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},
     {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
@@ -286,7 +285,7 @@ constexpr Row script_rows[] = {
     {"max_dynamic_patch", "/vision/max_tiles", "", nullptr, Write::no},
     {"target_max_len", "/training/max_length", "", read_two_lengths, Write::no},
     {"use_liger", "/training/use_liger_kernel", "", nullptr, Write::no},
-    {"disable_flash_attn2", "/model_args/attn_implementation", "", read_flash_flag, Write::no},
+    {"disable_flash_attn2", "/model_args/attn_implementation", "", read_no_flash, Write::no},
     {"freeze_vision_tower", "/vision/freeze_vision_tower", "", nullptr, Write::no},
     {"vision_tower", "", "", read_tower, Write::no},
 };
