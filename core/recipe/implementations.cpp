@@ -24,6 +24,7 @@ constexpr Implementation implementation_rows[] = {
      .unpacks_from_fp16 = true,
      .wraps_blocks_alone = true,
      .norm_product_in_fp32 = true,
+     .norms_in_fp32_since = "0.0.20231024",
      .attends_in_one_place = true},
     {.id = "torchtune",
      .models =

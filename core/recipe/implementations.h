@@ -27,10 +27,12 @@ struct Implementation {
   bool unpacks_from_fp16 = false;     ///< a 4-bit base is quantised from float16 whatever the run's type
   bool wraps_blocks_alone = false;    ///< FSDP's units: frozen weights and adapters share a flat parameter
   bool norm_product_in_fp32 = false;  ///< RMSNorm multiplies by its weight before it casts
-  bool attends_in_one_place = false;  ///< an attention of its own (core/memory/layers/litgpt.h)
-  bool rotary_in_fp32 = false;        ///< and casts back
-  bool repeats_keys = false;          ///< a copy of keys and values for every head
-  bool forces_fp32 = false;           ///< of some models, under fp16
+  std::string_view norms_in_fp32_since =
+      {};                                ///< LitGPT's release; before, RMSNorm stays in the type of its input
+  bool attends_in_one_place = false;     ///< an attention of its own (core/memory/layers/litgpt.h)
+  bool rotary_in_fp32 = false;           ///< and casts back
+  bool repeats_keys = false;             ///< a copy of keys and values for every head
+  bool forces_fp32 = false;              ///< of some models, under fp16
   bool trains_tables_in_full = false;    ///< embedding and head, where they are named as targets
   bool unpacks_experts = false;          ///< experts that bitsandbytes leaves alone become 4-bit matrices
   bool keeps_unpacking_buffers = false;  ///< one matrix is unpacked into, for all layers

@@ -295,8 +295,8 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   LayerProgram p;
   p.group = &group;
   p.implementation = &recipe::implementation_of(r);
-  p.plain_rms_norm =
-      p.implementation->norm_product_in_fp32 && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
+  const std::string_view since = p.implementation->norms_in_fp32_since;
+  p.plain_rms_norm = !since.empty() && !recipe::version_at_least(r.versions.litgpt, since);
   p.mode.autocast = r.autocast();
   p.batch = s.batch;
   p.length = s.length;
