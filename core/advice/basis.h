@@ -11,8 +11,7 @@
 
 namespace plimsoll::advice {
 
-/// `run` and `around` outlive it. Steps are timed on the chosen card, or on an A100 where none was chosen or
-/// its rates are not known.
+/// `run`, `traits` and `catalog` outlive it.
 Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run::Catalog& catalog);
 
 /// What a fix may look at of it; `run` outlives it.

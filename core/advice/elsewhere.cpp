@@ -81,12 +81,14 @@ std::optional<WayOut> rented(const run::Run& run, const run::Catalog& catalog, C
       const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
       const bool enough = gpu != nullptr && offer.gpus >= r.parallel.num_gpus;
       const bool priced = offer.on_demand.known && offer.on_demand.low > 0;
-      if (!enough || !priced || offer.session_hours > 0 || !suits(run, *gpu)) continue;
+      if (!enough || !priced || offer.notebook() || !suits(run, *gpu)) continue;
       const double seconds = seconds_on(run, *gpu);
       if (seconds > 0) rows.push_back({&offer, gpu, seconds, offer.on_demand.low * seconds / 3600});
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.usd < b.usd; });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::pair(!a.offer->dated(), a.usd) < std::pair(!b.offer->dated(), b.usd);
+  });
   for (const Row& row : rows) {
     const std::optional<memory::Sizes>& sizes = cards.fitting(*row.gpu);
     if (!sizes || !holds(*row.offer, run.replay.host_bytes)) continue;

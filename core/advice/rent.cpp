@@ -117,8 +117,8 @@ template <typename Suits>
 const RentRow* first_of(const std::vector<RentRow>& rows, const Suits& suits) {
   const RentRow* found = nullptr;
   for (const RentRow& row : rows) {
-    if (row.notebook() || !suits(row)) continue;
-    if (row.dated()) return &row;
+    if (row.offer->notebook() || !suits(row)) continue;
+    if (row.offer->dated()) return &row;
     if (found == nullptr) found = &row;
   }
   return found;
@@ -130,19 +130,20 @@ const RentRow* Rent::cheapest() const {
 
 const RentRow* Rent::unchanged() const {
   const RentRow* lead = cheapest();
-  const bool dated = lead != nullptr && lead->dated();
-  return first_of(
-      rows, [dated](const RentRow& row) { return row.setup->fix == nullptr && (row.dated() || !dated); });
+  const bool dated = lead != nullptr && lead->offer->dated();
+  return first_of(rows, [dated](const RentRow& row) {
+    return row.setup->fix == nullptr && (row.offer->dated() || !dated);
+  });
 }
 
 // How fast a machine is hangs on no date; of equals the cheapest, at a dated price before one of any year.
 const RentRow* Rent::fastest() const {
   const RentRow* found = nullptr;
   for (const RentRow& row : rows) {
-    if (row.notebook()) continue;
+    if (row.offer->notebook()) continue;
     const bool faster = found == nullptr || row.setup->seconds < found->setup->seconds;
-    const bool surer =
-        found != nullptr && row.setup->seconds == found->setup->seconds && row.dated() && !found->dated();
+    const bool surer = found != nullptr && row.setup->seconds == found->setup->seconds &&
+                       row.offer->dated() && !found->offer->dated();
     if (faster || surer) found = &row;
   }
   return found;
@@ -150,8 +151,8 @@ const RentRow* Rent::fastest() const {
 
 const RentRow* Rent::undated() const {
   const RentRow* lead = cheapest();
-  if (lead == nullptr || !lead->dated()) return nullptr;
-  const RentRow* found = first_of(rows, [](const RentRow& row) { return !row.dated(); });
+  if (lead == nullptr || !lead->offer->dated()) return nullptr;
+  const RentRow* found = first_of(rows, [](const RentRow& row) { return !row.offer->dated(); });
   return found != nullptr && found->usd_per_step < lead->usd_per_step ? found : nullptr;
 }
 

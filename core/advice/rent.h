@@ -38,9 +38,6 @@ struct RentRow {
   const hardware::Offer* offer;
   const Setup* setup;
   double usd_per_step;
-
-  bool notebook() const { return offer->session_hours > 0; }
-  bool dated() const { return offer->date != "undated"; }
 };
 
 struct Rent {

@@ -32,6 +32,9 @@ struct Offer {
   std::string note;
   std::string source;        ///< in words, joined by "; "
   double session_hours = 0;  ///< of a notebook service, after which the session ends; 0: a machine that stays
+
+  bool notebook() const { return session_hours > 0; }
+  bool dated() const { return date != "undated"; }  ///< a price without a date may be of any year
 };
 
 /// Whether the machine holds so much of a run in its own memory, as far as that is known.

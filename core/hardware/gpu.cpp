@@ -52,11 +52,10 @@ void set_usable(const Readings& memory, Gpu& gpu) {
     return;
   }
   if (memory.unified) {
-    // The default limit of Metal's working set.
-    const bool small = memory.nominal_gib <= 32;
-    gpu.usable_bytes = whole_bytes(static_cast<double>(memory.nominal_gib) * (small ? 2.0 / 3.0 : 0.75));
+    const double nominal = static_cast<double>(memory.nominal_gib), share = metal_share(nominal);
+    gpu.usable_bytes = whole_bytes(nominal * share);
     gpu.usable_source = std::string("rule: macOS lends the GPU ") +
-                        (small ? "two thirds" : "three quarters") + " of " +
+                        (share < 0.7 ? "two thirds" : "three quarters") + " of " +
                         std::to_string(memory.nominal_gib) + " GiB unless told otherwise";
     return;
   }

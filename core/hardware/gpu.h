@@ -57,6 +57,10 @@ struct Gpu {
   bool replayed() const { return vendor != "Apple"; }
 };
 
+/// The part of an Apple machine's memory that macOS lends the GPU unless told otherwise: the default limit of
+/// Metal's working set. In GiB, as machines are sold.
+constexpr double metal_share(double gib) { return gib <= 32 ? 2.0 / 3 : 0.75; }
+
 /// The card that a verdict may name; null where there is none.
 inline const Gpu* judged(const Gpu* gpu) { return gpu != nullptr && gpu->replayed() ? gpu : nullptr; }
 

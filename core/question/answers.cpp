@@ -257,7 +257,7 @@ std::string on_apple(const SaidRequest& said) {
     if (!one.gpu->replayed()) name = one.gpu->name;
   }
   if (!name.empty()) {
-    const double share = said.card_bytes < 36.0 * (1U << 30U) ? 2.0 / 3 : 0.75;
+    const double share = hardware::metal_share(said.card_bytes / (1U << 30U));
     return " " + name + " is read, but not covered: CUDA's kernels are counted, and Metal has others." +
            (said.card_bytes > 0 ? " Of " + size_text(said.card_bytes) + " macOS leaves the GPU about " +
                                       size_text(share * said.card_bytes) + "."

@@ -83,7 +83,7 @@ void write_rent(Writer& out, const run::Run& run, const run::Catalog& catalog) {
     out.key(notebook ? "notebooks" : "machines");
     out.open_array();
     for (const advice::RentRow& row : rent.rows) {
-      if (row.notebook() == notebook) write_row(out, row, steps);
+      if (row.offer->notebook() == notebook) write_row(out, row, steps);
     }
     out.close_array();
   }

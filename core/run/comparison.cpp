@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/run/adds_up.h"
+#include "core/run/machines.h"
 #include "core/run/phrases.h"
 #include "core/time/step.h"
 
@@ -63,13 +64,9 @@ struct Game {
 
   Worth worth_of(const Run& run) const {
     const memory::Sizes sizes = sizes_at_peak(run);
-    const hardware::Gpu* gpu = run.gpu != nullptr ? run.gpu : catalog.find_gpu("a100-sxm-80");
-    Worth worth{sizes.device, sizes.allocated, 0};
-    if (gpu != nullptr) {
-      const recipe::Recipe& r = run.resolved.recipe;
-      worth.seconds = time::step_time(time::work_of(run.network, r), r, *gpu).seconds;
-    }
-    return worth;
+    const recipe::Recipe& r = run.resolved.recipe;
+    return {sizes.device, sizes.allocated,
+            time::step_time(time::work_of(run.network, r), r, timed_on(run, catalog)).seconds};
   }
 };
 

@@ -67,8 +67,7 @@ std::vector<OfferedMachine> machines(const Run& run, const Catalog& catalog) {
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const OfferedMachine& a, const OfferedMachine& b) {
-    const bool notebook = a.offer->session_hours > 0, other = b.offer->session_hours > 0;
-    return notebook != other ? other : a.usd < b.usd;
+    return std::pair(a.offer->notebook(), a.usd) < std::pair(b.offer->notebook(), b.usd);
   });
   return rows;
 }
@@ -85,6 +84,13 @@ double price_of_chosen(const Run& run, const Catalog& catalog) {
     }
   }
   return lowest;
+}
+
+const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
+  static const hardware::Gpu none{};
+  if (run.gpu != nullptr && run.gpu->tensor_flops > 0) return *run.gpu;
+  const hardware::Gpu* usual = catalog.find_gpu("a100-sxm-80");
+  return usual == nullptr ? none : *usual;
 }
 
 time::StepTime step_of(const Run& run, const hardware::Gpu& gpu) {

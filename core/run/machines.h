@@ -27,6 +27,9 @@ struct OfferedMachine {
 /// replay of its own.
 std::vector<OfferedMachine> machines(const Run& run, const Catalog& catalog);
 
+/// The card that steps are timed on: the chosen one, or an A100 where none was chosen or its rates are not known.
+const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog);
+
 /// How long a step of the run takes on a card.
 time::StepTime step_of(const Run& run, const hardware::Gpu& gpu);
 

@@ -66,9 +66,6 @@ memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);
 /// What defaults depend on besides the request.
 recipe::ModelTraits model_traits(const Run& run);
 
-/// What the contract can say and the replay cannot yet do.
-void refuse(const recipe::Recipe& recipe, json::Errors& errors);
-
 /// The same run on another card, replayed; its allocator is not simulated yet.
 Run on_gpu(const Run& run, const hardware::Gpu& gpu);
 /// Simulates the allocator, where the run has a simulator and can be simulated.
