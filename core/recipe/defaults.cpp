@@ -34,11 +34,9 @@ bool quantized(const DefaultContext& c) {
 bool loads_published(const DefaultContext& c) {
   if (at_least(c, "transformers", "5")) return true;
   if (!stack_traits(c.stack).trl_checkpoint_dtype || !at_least(c, "trl", "0.26")) return false;
-  const std::string task = text(c.values, "/task");
-  const bool experimental = task == "orpo" || task == "cpo" || task == "simpo";
   const auto by_trainer = c.values.find("/model_args/loaded_by_trainer");
   return by_trainer != c.values.end() && by_trainer->second == Json(true) &&
-         (experimental || !at_least(c, "trl", "0.27"));
+         (task_of(c.values).experimental || !at_least(c, "trl", "0.27"));
 }
 
 }  // namespace

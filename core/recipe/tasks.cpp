@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json/ascii.h"
 #include "core/recipe/stacks.h"
 #include "core/recipe/values.h"
 
@@ -10,13 +11,17 @@ namespace plimsoll::recipe {
 namespace {
 
 constexpr Task tasks_by_name[] = {
-    {.id = "sft", .what = "the next token of given text", .source = "transformers loss/loss_utils.py"},
+    {.id = "sft",
+     .trainer = "SFT",
+     .what = "the next token of given text",
+     .source = "transformers loss/loss_utils.py"},
     {.id = "pretrain", .what = "the next token of given text", .source = "transformers loss/loss_utils.py"},
     {.id = "classification",
      .vocabulary = false,
      .what = "a label",
      .source = "transformers modeling_layers.py GenericForSequenceClassification"},
     {.id = "dpo",
+     .trainer = "DPO",
      .rows = 2,
      .preference = true,
      .reference = true,
@@ -25,6 +30,8 @@ constexpr Task tasks_by_name[] = {
      .source =
          "huggingface/trl v1.9.0 trl/trainer/dpo_trainer.py _compute_loss; v0.24.0 concatenated_forward"},
     {.id = "orpo",
+     .trainer = "ORPO",
+     .experimental = true,
      .rows = 2,
      .preference = true,
      .chosen_nll = true,
@@ -32,6 +39,7 @@ constexpr Task tasks_by_name[] = {
      .what = "cross-entropy of the chosen sequence and the odds against the rejected one",
      .source = "huggingface/trl v1.9.0 trl/experimental/orpo/orpo_trainer.py concatenated_forward"},
     {.id = "kto",
+     .trainer = "KTO",
      .preference = true,
      .reference = true,
      .unpaired = true,
@@ -39,6 +47,8 @@ constexpr Task tasks_by_name[] = {
      .what = "log-probabilities of single sequences against a reference",
      .source = "huggingface/trl v0.24.0 trl/trainer/kto_trainer.py forward, get_batch_loss_metrics"},
     {.id = "cpo",
+     .trainer = "CPO",
+     .experimental = true,
      .rows = 2,
      .preference = true,
      .beta = 0.1,
@@ -46,18 +56,22 @@ constexpr Task tasks_by_name[] = {
      .what = "log-probabilities of a chosen and a rejected sequence without a reference",
      .source = "huggingface/trl v1.9.0 trl/experimental/cpo/cpo_trainer.py concatenated_forward"},
     {.id = "simpo",
+     .trainer = "CPO",
+     .experimental = true,
      .rows = 2,
      .preference = true,
      .beta = 2,
      .what = "length-normalised log-probabilities of a chosen and a rejected sequence without a reference",
      .source = "huggingface/trl v1.9.0 trl/experimental/cpo/cpo_trainer.py, loss_type simpo"},
     {.id = "reward",
+     .trainer = "Reward",
      .rows = 2,
      .preference = true,
      .vocabulary = false,
      .what = "one score for a chosen and a rejected sequence",
      .source = "huggingface/trl v1.9.0 trl/trainer/reward_trainer.py compute_loss"},
     {.id = "grpo",
+     .trainer = "GRPO",
      .online = true,
      .reference = true,
      .entropy = true,
@@ -66,6 +80,7 @@ constexpr Task tasks_by_name[] = {
      .what = "log-probabilities of completions that the policy wrote itself",
      .source = "huggingface/trl v1.9.0 trl/trainer/grpo_trainer.py _get_per_token_logps_and_entropies"},
     {.id = "rloo",
+     .trainer = "RLOO",
      .online = true,
      .reference = true,
      .entropy = true,
@@ -75,6 +90,7 @@ constexpr Task tasks_by_name[] = {
      .what = "log-probabilities of completions that the policy wrote itself",
      .source = "huggingface/trl v1.9.0 trl/trainer/rloo_trainer.py"},
     {.id = "ppo",
+     .trainer = "PPO",
      .online = true,
      .reference = true,
      .value_model = true,
@@ -93,6 +109,13 @@ std::span<const Task> tasks() { return tasks_by_name; }
 const Task* find_task(std::string_view id) {
   for (const Task& task : tasks_by_name) {
     if (task.id == id) return &task;
+  }
+  return nullptr;
+}
+
+const Task* trained_by(std::string_view trainer) {
+  for (const Task& task : tasks_by_name) {
+    if (!task.trainer.empty() && ascii::lower(trainer) == ascii::lower(task.trainer)) return &task;
   }
   return nullptr;
 }

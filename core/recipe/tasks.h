@@ -17,21 +17,23 @@ namespace plimsoll::recipe {
 
 struct Task {
   std::string_view id;
-  double rows = 1;               ///< sequences of the forward with a graph, for one sample of the batch
-  bool preference = false;       ///< learns from log-probabilities of given sequences
-  bool online = false;           ///< generates its own completions
-  bool vocabulary = true;        ///< false: a head with one score takes the place of the language-model head
-  bool reference = false;        ///< a frozen policy scores the same sequences, unless beta is 0
-  bool unpaired = false;         ///< KTO: sequences for the KL term run besides, without a graph
-  bool chosen_nll = false;       ///< the chosen half is also trained as plain text, whatever cpo_alpha is
-  bool entropy = false;          ///< its trainer logs the entropy of the policy, from TRL 0.20 on
-  bool value_model = false;      ///< a second network is trained beside the policy
-  bool reward_model = false;     ///< a frozen network scores the completions
-  double beta = 0;               ///< the trainer's default
-  double cpo_alpha = 0;          ///< the trainer's default; 0: it has no such setting
-  double num_generations = 1;    ///< the trainer's default
-  double completion_length = 0;  ///< the trainer's default
-  double temperature = 1;        ///< the trainer's default
+  std::string_view trainer = {};  ///< TRL's class, without "Trainer"; empty: TRL has none
+  bool experimental = false;      ///< in trl.experimental since 0.29
+  double rows = 1;                ///< sequences of the forward with a graph, for one sample of the batch
+  bool preference = false;        ///< learns from log-probabilities of given sequences
+  bool online = false;            ///< generates its own completions
+  bool vocabulary = true;         ///< false: a head with one score takes the place of the language-model head
+  bool reference = false;         ///< a frozen policy scores the same sequences, unless beta is 0
+  bool unpaired = false;          ///< KTO: sequences for the KL term run besides, without a graph
+  bool chosen_nll = false;        ///< the chosen half is also trained as plain text, whatever cpo_alpha is
+  bool entropy = false;           ///< its trainer logs the entropy of the policy, from TRL 0.20 on
+  bool value_model = false;       ///< a second network is trained beside the policy
+  bool reward_model = false;      ///< a frozen network scores the completions
+  double beta = 0;                ///< the trainer's default
+  double cpo_alpha = 0;           ///< the trainer's default; 0: it has no such setting
+  double num_generations = 1;     ///< the trainer's default
+  double completion_length = 0;   ///< the trainer's default
+  double temperature = 1;         ///< the trainer's default
   std::string_view what, source;
 
   /// True when fields under "rl" have a meaning.
@@ -43,6 +45,8 @@ struct Task {
 std::span<const Task> tasks();
 /// Null when there is no such task.
 const Task* find_task(std::string_view id);
+/// The task of TRL's DPOTrainer or of `trl dpo`: "DPO", "dpo"; null when TRL has no such trainer.
+const Task* trained_by(std::string_view trainer);
 /// That of a recipe, or of fields by pointer; plain training where there is none.
 const Task& task_of(const Recipe& recipe);
 const Task& task_of(const Values& values);

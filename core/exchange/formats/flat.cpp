@@ -10,6 +10,7 @@
 #include "core/exchange/formats/trl_tasks.h"
 #include "core/exchange/python/tokens.h"
 #include "core/json/ascii.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::exchange {
 
@@ -49,17 +50,19 @@ bool says_word(std::string_view text, std::string_view word) {
 // Of a script whose flags say nothing of its task, the words around the command may: one of these alone.
 void read_words_around(Reading& reading) {
   if (reading.document.language != Language::shell) return;
-  static constexpr std::pair<std::string_view, const char*> names[] = {
-      {"GRPO", "grpo"}, {"DPO", "dpo"}, {"KTO", "kto"}, {"ORPO", "orpo"}, {"SFT", "sft"}};
-  const char* said = nullptr;
-  for (const auto& [word, task] : names) {
-    if (!says_word(reading.text, word)) continue;
+  const recipe::Task* said = nullptr;
+  for (const recipe::Task& task : recipe::tasks()) {
+    // A reward model is a part of other tasks, and a word.
+    if (!task.vocabulary || recipe::trained_by(task.trainer) != &task ||
+        !says_word(reading.text, task.trainer))
+      continue;
     if (said != nullptr) return;
-    said = task;
+    said = &task;
   }
-  if (said == nullptr || std::string_view(said) == "sft") return;
-  reading.values["/task"] = said;
-  reading.notes.push_back(std::string("The task, ") + said + ", is taken from the words around the command.");
+  if (said == nullptr || said->plain_text()) return;
+  const std::string name(said->id);
+  reading.values["/task"] = name;
+  reading.notes.push_back("The task, " + name + ", is taken from the words around the command.");
 }
 
 // python train_sft.py, python -m src.train: a training, whatever its file says.
@@ -152,17 +155,18 @@ void finish_arguments(Reading& reading) {
 }
 
 // train_dpo.py, dpo_multi.py, trainer.dpo: of a script of somebody's own its name says what it does.
-const char* task_in_name(std::string_view name) {
+const recipe::Task* task_in_name(std::string_view name) {
   const std::string lower = ascii::lower(name);
   name = lower;
-  for (const char* task : {"dpo", "kto", "orpo", "grpo"}) {
-    const size_t at = name.find(task);
+  for (const recipe::Task& task : recipe::tasks()) {
+    if (task.plain_text() || !task.vocabulary) continue;
+    const size_t at = name.find(task.id);
     if (at == std::string_view::npos) continue;
-    const size_t end = at + std::string_view(task).size();
+    const size_t end = at + task.id.size();
     const bool begins = at == 0 || !(ascii::is_letter(name[at - 1]) || ascii::is_digit(name[at - 1]));
     const bool ends = end == name.size() || !(ascii::is_letter(name[end]) || ascii::is_digit(name[end]));
     const bool runs = name_ends_with(name, ".py") || name.find('.') < at;
-    if (begins && ends && runs) return task;
+    if (begins && ends && runs) return &task;
   }
   return nullptr;
 }
@@ -178,14 +182,14 @@ void read_words(Reading& reading, const Leaf& leaf) {
         word.find("examples/scripts/") != std::string::npos || word.find("trl/scripts/") != std::string::npos;
     const std::string script = word.substr(word.rfind('/') == std::string::npos ? 0 : word.rfind('/') + 1);
     if (word.find("swift/cli/") != std::string::npos) continue;
-    for (const char* task : {"sft", "dpo", "kto", "orpo", "grpo", "reward"}) {
-      const std::string name(task);
-      if (script != name + ".py" && !(of_trl && script.starts_with(name + "_"))) continue;
+    const size_t end = std::min(script.find_first_of("._"), script.size());
+    const recipe::Task* trained = recipe::trained_by(script.substr(0, end));
+    if (trained != nullptr && (script.substr(end) == ".py" || (of_trl && script[end] == '_'))) {
       reading.values["/stack"] = "trl";
-      if (name != "sft") reading.values["/task"] = task;
+      if (!trained->plain_text()) reading.values["/task"] = std::string(trained->id);
     }
-    if (const char* task = task_in_name(script); task != nullptr && !reading.has("/task"))
-      reading.values["/task"] = task;
+    if (const recipe::Task* task = task_in_name(script); task != nullptr && !reading.has("/task"))
+      reading.values["/task"] = std::string(task->id);
   }
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "colossalai" && words[i + 1] == "run") reading.values["/stack"] = "colossalai";

@@ -6,22 +6,11 @@
 #include "core/exchange/formats/python_loop.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/python/tokens.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::exchange {
 
 namespace {
-
-struct Task {
-  std::string_view name, task;
-};
-constexpr Task tasks[] = {
-    {"SFTConfig", "sft"},    {"DPOConfig", "dpo"},    {"GRPOConfig", "grpo"},     {"KTOConfig", "kto"},
-    {"ORPOConfig", "orpo"},  {"CPOConfig", "cpo"},    {"RewardConfig", "reward"}, {"PPOConfig", "ppo"},
-    {"RLOOConfig", "rloo"},  {"SFTTrainer", "sft"},   {"DPOTrainer", "dpo"},      {"GRPOTrainer", "grpo"},
-    {"KTOTrainer", "kto"},   {"ORPOTrainer", "orpo"}, {"CPOTrainer", "cpo"},      {"RewardTrainer", "reward"},
-    {"PPOTrainer", "ppo"},   {"RLOOTrainer", "rloo"}, {"PPOv2Config", "ppo"},     {"PPOv2Trainer", "ppo"},
-    {"GMPOTrainer", "grpo"},
-};
 
 bool is_adapter_config(std::string_view name) {
   constexpr std::string_view tail = "Config";
@@ -31,8 +20,12 @@ bool is_adapter_config(std::string_view name) {
 }  // namespace
 
 std::string_view task_of(std::string_view name) {
-  for (const Task& row : tasks) {
-    if (row.name == name) return row.task;
+  if (name == "GMPOTrainer") return "grpo";  // another loss of the same step
+  for (const std::string_view tail : {"v2Trainer", "v2Config", "Trainer", "Config"}) {
+    if (!name_ends_with(name, tail)) continue;
+    const std::string_view stem = name.substr(0, name.size() - tail.size());
+    const recipe::Task* task = recipe::trained_by(stem);
+    if (task != nullptr && stem == task->trainer) return task->id;
   }
   return "";
 }

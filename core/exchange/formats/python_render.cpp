@@ -3,6 +3,8 @@
 
 #include "core/exchange/export.h"
 #include "core/exchange/render.h"
+#include "core/json/ascii.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::exchange {
 
@@ -59,17 +61,9 @@ std::string taken(Json& map, const char* key) {
   return text;
 }
 
-std::string class_of(std::string_view task) {
-  for (const auto& [ours, theirs] : {std::pair<const char*, const char*>{"dpo", "DPO"},
-                                     {"grpo", "GRPO"},
-                                     {"kto", "KTO"},
-                                     {"orpo", "ORPO"},
-                                     {"cpo", "CPO"},
-                                     {"reward", "Reward"},
-                                     {"rloo", "RLOO"}}) {
-    if (task == ours) return theirs;
-  }
-  return "SFT";
+std::string class_of(std::string_view name) {
+  const recipe::Task* task = recipe::find_task(name);
+  return std::string(task == nullptr || task->trainer.empty() ? "SFT" : task->trainer);
 }
 
 std::string environment_lines(const Json& tree) {
@@ -124,8 +118,9 @@ std::string import_lines(const Script& script) {
   if (!peft.empty()) out += "from peft import " + peft + "\n";
   if (!script.trl) return out;
   const std::string name = class_of(script.task);
-  const bool experimental = script.task == "orpo" || script.task == "cpo";  // since TRL 0.29
-  return out + "from trl" + (experimental ? ".experimental." + script.task : "") + " import " + name +
+  const recipe::Task* task = recipe::find_task(script.task);
+  const bool experimental = task != nullptr && task->experimental;
+  return out + "from trl" + (experimental ? ".experimental." + ascii::lower(name) : "") + " import " + name +
          "Config" + (script.loads ? ", " + name + "Trainer" : "") + "\n";
 }
 

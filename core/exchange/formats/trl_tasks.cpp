@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json/ascii.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::exchange {
 
@@ -104,8 +105,6 @@ void read_task_of(Reading& reading, std::span<const TaskKeys> table) {
   }
 }
 
-constexpr std::string_view commented_tasks = "sft dpo kto orpo cpo simpo grpo rloo ppo reward";
-
 // "trl dpo", "scripts/dpo.py", "run_orpo.py", "DPOTrainer", "DPOConfig"; "" says nothing.
 std::string task_of_word(std::string_view word, std::string_view before) {
   std::string name =
@@ -119,7 +118,8 @@ std::string task_of_word(std::string_view word, std::string_view before) {
   };
   const bool named = cut(".py") || cut("trainer") || cut("config");
   if (named && name.compare(0, 4, "run_") == 0) name.erase(0, 4);
-  return (command || named) && in_list(name, commented_tasks) ? name : "";
+  const bool known = name == "simpo" || recipe::trained_by(name) != nullptr;
+  return (command || named) && known ? name : "";
 }
 
 bool is_of_word(char c) { return ascii::is_word(c) || c == '.' || c == '/' || c == '-'; }
@@ -141,12 +141,9 @@ void add_tasks(std::string_view comment, std::vector<std::string>& tasks) {
 }
 
 // What tells a task of TRL's in a file of its own, at the value that it has anyway.
-struct TaskKey {
-  const char *task, *key;
-  double value;
-};
-constexpr TaskKey told_by[] = {
-    {"grpo", "num_generations", 8}, {"rloo", "num_generations", 2}, {"kto", "desirable_weight", 1}};
+void put_key(Writing& out, const char* key, uint64_t value) {
+  if (!out.wrote(key)) out.put(key, value);
+}
 
 }  // namespace
 
@@ -182,19 +179,19 @@ bool write_simpo(Writing& out, std::string_view below, const std::string& pointe
 
 // trl/cli has commands for what is not experimental; of the rest the trainer's name says it.
 std::string task_comment(const Writing& out) {
-  std::string task = out.word("/task");
-  if (in_list(task, "dpo kto grpo rloo reward")) return "# trl " + task + " --config FILE\n";
-  if (task != "orpo" && task != "cpo") return "";
-  const std::string module = "trl.experimental." + task;
-  for (char& c : task) c = static_cast<char>(c - 'a' + 'A');
-  return "# For " + task + "Trainer of " + module + "\n";
+  const std::string name = out.word("/task");
+  if (in_list(name, "dpo kto grpo rloo reward")) return "# trl " + name + " --config FILE\n";
+  const recipe::Task* task = recipe::find_task(name);
+  if (task == nullptr || !task->experimental || name == "simpo") return "";
+  return "# For " + std::string(task->trainer) + "Trainer of trl.experimental." + name + "\n";
 }
 
 void put_task_key(Writing& out) {
-  const std::string task = out.word("/task");
-  for (const TaskKey& row : told_by) {
-    if (task == row.task && !out.wrote(row.key)) out.put(row.key, static_cast<uint64_t>(row.value));
-  }
+  const recipe::Task* task = recipe::find_task(out.word("/task"));
+  if (task == nullptr) return;
+  if (task->num_generations > 1)
+    put_key(out, "num_generations", static_cast<uint64_t>(task->num_generations));
+  if (task->unpaired) put_key(out, "desirable_weight", 1);
 }
 
 }  // namespace plimsoll::exchange
