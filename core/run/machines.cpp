@@ -26,6 +26,10 @@ recipe::Recipe on_cards(const recipe::Recipe& r, uint64_t cards) {
   if (strategy_of(r) == recipe::Strategy::none) shared.parallel.strategy = "ddp";
   shared.training.per_device_train_batch_size = batch;
   shared.training.gradient_accumulation_steps = each / batch;
+  // As many completions are written at once as before.
+  const uint64_t written =
+      r.training.per_device_train_batch_size * r.parallel.num_gpus * r.rl.steps_per_generation;
+  shared.rl.steps_per_generation = std::max<uint64_t>(1, written / (batch * cards));
   return shared;
 }
 

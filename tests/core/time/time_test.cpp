@@ -227,6 +227,24 @@ TEST(Time, AnOwnPriceReplacesTheSnapshot) {
   EXPECT_NEAR(at(report, "/time/cost").get<double>(), 0.4 * at(report, "/time/hours").get<double>(), 0.01);
 }
 
+TEST(Time, EightCardsShareTheSamplesAndWriteAsManyTokens) {
+  const Json request = {{"model", "qwen2.5-7b"},
+                        {"task", "grpo"},
+                        {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
+                        {"training", {{"gradient_accumulation_steps", 8}, {"bf16", true}}},
+                        {"rl", {{"max_completion_length", 1024}, {"use_vllm", true}}},
+                        {"hardware", {{"gpu", "h100-sxm"}}},
+                        {"want", {"machines"}}};
+  size_t shared = 0;
+  for (const Json& machine : at(answer(request), "/time/machines")) {
+    if (machine.at("gpus_used") == 1 || !machine.contains("seconds_per_step")) continue;
+    ++shared;
+    // No card reads 15 GB faster than 8 TB/s.
+    EXPECT_GT(machine.at("seconds_per_step").get<double>(), 1024 * 15e9 / 8e12) << machine.at("instance");
+  }
+  EXPECT_GT(shared, 3u);
+}
+
 TEST(Time, MachinesAreListedOnlyWhenAskedFor) {
   Json request = {{"model", "llama-3.2-1b"}, {"data", {{"samples", 10000}}}};
   EXPECT_TRUE(at(answer(request), "/time").is_null());
