@@ -63,8 +63,11 @@ std::string torch_or(std::string_view old, const std::string& key, const Json& v
 
 std::string pair(const Site& site, std::string_view text, const std::string& key, const Json& value) {
   const bool dict = site.map->span.at < text.size() && text[site.map->span.at] == '{';
-  return dict ? json::write(Json(key)) + ": " + literal(Language::python, key, value)
-              : key + "=" + literal(Language::python, key, value);
+  std::string written = literal(Language::python, key, value);
+  // Transformers takes the word too.
+  if (written.starts_with("torch.") && text.find("import torch") == std::string_view::npos)
+    written = json::write(value);
+  return dict ? json::write(Json(key)) + ": " + written : key + "=" + written;
 }
 
 bool remove(const Member& member, std::string_view text, std::vector<Edit>& edits) {

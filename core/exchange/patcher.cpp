@@ -189,6 +189,15 @@ bool Patcher::change_one(const std::string& pointer, const Json& wanted) {
   return !said.empty() && take(composed);
 }
 
+// No export writes dtype into model_init_kwargs, but a file that has that dict has a place for it.
+bool Patcher::has_dict_of(const std::string& below, const Row& row) const {
+  const size_t dot = row.key.rfind('.');
+  if (dot == std::string_view::npos || row.read != nullptr || row.is_switch) return false;
+  const std::string dict = below + std::string(row.key.substr(0, dot + 1));
+  return std::any_of(import_.findings.begin(), import_.findings.end(),
+                     [&dict](const Finding& found) { return found.path.starts_with(dict); });
+}
+
 std::vector<std::string> Patcher::paths_beside(const std::string& pointer, const Json& wanted) const {
   const std::string section = pointer.substr(0, pointer.find('/', 1) + 1);
   std::vector<std::pair<size_t, std::string>> ranked;
@@ -201,9 +210,10 @@ std::vector<std::string> Patcher::paths_beside(const std::string& pointer, const
       const bool inside_block = found.path.compare(0, below.size(), below) == 0;
       like += inside_block && found.pointer.compare(0, section.size(), section) == 0 ? 1 : 0;
     }
-    if (place.below.empty() || like == 0) continue;
+    if (place.below.empty()) continue;
     for (const Row& row : place.table->rows) {
-      if (row.pointer != pointer || row.key.back() == '*' || !can_write(row, wanted)) continue;
+      if (row.pointer != pointer || row.key.back() == '*') continue;
+      if (!has_dict_of(below, row) && (like == 0 || !can_write(row, wanted))) continue;
       if (is_refused(format_, task, below + std::string(row.key), foreign_value(row, wanted))) continue;
       ranked.emplace_back(like, below + std::string(row.key));
       break;

@@ -45,6 +45,7 @@ class Patcher {
   bool change_one(const std::string& pointer, const json::Json& wanted);
   // Keys that say a field below the blocks of the file that say others of its section, fullest block first.
   std::vector<std::string> paths_beside(const std::string& pointer, const json::Json& wanted) const;
+  bool has_dict_of(const std::string& below, const Row& row) const;
   Writing composed(const recipe::Values& values) const;
   std::vector<KeyChange> written_difference(const recipe::Values& with) const;
   // A list that is no field of a request, as Axolotl's plugins: what the file has there stays.

@@ -192,6 +192,7 @@ void finish_loading(Reading& reading) {
                       !recipe::version_at_least(version->second.get<std::string>(), "0.27");
   if (before) return;
   reading.values.erase("/model_args/dtype");
+  reading.finding(*old).pointer.clear();
   reading.mark(*old, Use::implied, "TRL from 0.27 on reads dtype here, not torch_dtype, and loads float32");
 }
 

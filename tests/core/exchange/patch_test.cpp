@@ -93,6 +93,17 @@ TEST(ExchangePatch, AnArgumentBehindTheLastOneGetsItsComma) {
             "+    gradient_checkpointing=True,\n");
 }
 
+TEST(ExchangePatch, ATypeThatTrlOverridesIsSaidByTheNameItReads) {
+  EXPECT_EQ(
+      changed("from trl import SFTConfig, SFTTrainer\n"
+              "args = SFTConfig(output_dir=\"o\", model_init_kwargs={\"torch_dtype\": \"bfloat16\"})\n"
+              "trainer = SFTTrainer(model=\"Qwen/Qwen2.5-7B\", args=args)\n",
+              {{"/model_args/dtype", "bfloat16"}}),
+      "-args = SFTConfig(output_dir=\"o\", model_init_kwargs={\"torch_dtype\": \"bfloat16\"})\n"
+      "+args = SFTConfig(output_dir=\"o\", model_init_kwargs={\"torch_dtype\": \"bfloat16\", \"dtype\": "
+      "\"bfloat16\"})\n");
+}
+
 TEST(ExchangePatch, AVariableOfAScriptChangesWhereItIsSet) {
   const std::string text =
       "max_seq_length = 4096  # tokens\n"
