@@ -58,7 +58,13 @@ std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalo
   const Json code = at(whole, "errors").empty() ? Json() : at(whole["errors"].front(), "code");
   const bool unread = code == Json("unknown_format") || code == Json("not_yaml") || code == Json("not_json");
   const bool started = report::language_text(text) == "shell" && at(whole, "ok") == Json(true);
-  if (!listed && !unread && !script && !started) return {std::move(whole)};
+  const auto names_model = [](const Json& import) { return !at(at(import, "request"), "model").is_null(); };
+  if (!listed && !unread && !script && !started) {
+    // YAML takes a command below it for one long key.
+    std::vector<Json> parts = names_model(whole) ? std::vector<Json>() : parts_of(text, false, catalog);
+    if (std::any_of(parts.begin(), parts.end(), names_model)) return parts;
+    return {std::move(whole)};
+  }
   if (unread && exchange::is_notebook(text)) {
     std::vector<Json> files = parts_of(exchange::files_written_in(text), false, catalog);
     for (Json& file : files) file["keys"] = Json::array();  // their places are no places of the notebook
@@ -77,7 +83,7 @@ std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalo
     std::vector<Json> data = parts_of(text, true, catalog, &rest);
     if (!data.empty() && report::language_text(rest) == "python") {
       Json left = import_part(rest, catalog, "", command);
-      if (!at(at(left, "request"), "model").is_null()) {
+      if (names_model(left)) {
         data.insert(data.begin(), std::move(left));
         return data;
       }

@@ -323,6 +323,10 @@ run 0 import -
 expect out '"num_gpus":8'
 expect out '"strategy":"fsdp"'
 expect out '"per_device_train_batch_size":2'
+{ cat accelerate.yaml; printf '\naccelerate launch --config_file fsdp.yaml trl/scripts/sft.py \\\n  --model_name_or_path Qwen/Qwen3-8B \\\n  --max_length 8192\n'; } >in
+run 0 import -
+expect out '"model":"Qwen/Qwen3-8B"'
+expect out '"num_gpus":8'
 run 3 report train.py --with nowhere.yaml
 verdict
 
