@@ -1,7 +1,9 @@
 // How many cards a report speaks of, in the ways that people count them.
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/sentence.h"
@@ -75,11 +77,62 @@ std::size_t size_length(std::string_view text) {
   return text.substr(at, 2) == "gb" ? at + 2 : 0;
 }
 
-constexpr std::string_view boards[] = {"a100", "h100", "a800", "h800", "h20",   "v100",  "a6000", "3090",
-                                       "4090", "5090", "rtx",  "l40",  "a10",   "t4",    "h200",  "mi300",
-                                       "b200", "a40",  "l20",  "a30",  "a5000", "mi250", "910b"};
+// Any card of the brand, and Ascend's, which no preset has.
+constexpr std::string_view other_boards[] = {"rtx", "910b"};
 
-double count_in_words(std::string_view folded) {
+// A round number is one of tokens or steps: "2 6000" counts nothing, "2 rtx 6000" cards of the brand.
+bool is_round(std::string_view board) { return is_digit(board.front()) && board.ends_with("000"); }
+
+// The boards of all cards that are known, and what stands for one.
+class Boards {
+ public:
+  explicit Boards(const std::vector<const hardware::Gpu*>& cards)
+      : names_(std::begin(other_boards), std::end(other_boards)) {
+    for (const hardware::Gpu* gpu : cards) {
+      std::string board = board_of(*gpu);
+      if (gpu->vendor != "Apple" && !is_round(board)) names_.push_back(std::move(board));
+    }
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+  }
+
+  // Bytes of the longest board that begins at `at`: 4 of "l40s x 2"; 0: none. "a10" is no part of "a1000".
+  std::size_t length_at(std::string_view folded, std::size_t at) const {
+    if (is_digit(folded[at]) && at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '.')) return 0;
+    std::size_t most = 0;
+    for (auto one = std::lower_bound(names_.begin(), names_.end(), folded.substr(at, 1));
+         one != names_.end() && one->front() == folded[at]; ++one) {
+      if (folded.substr(at, one->size()) == *one && ends_there(folded, at + one->size(), *one))
+        most = std::max(most, one->size());
+    }
+    return most;
+  }
+
+  bool stands_in(std::string_view folded) const {
+    for (std::size_t at = 0; at < folded.size(); ++at) {
+      if (length_at(folded, at) > 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  // "rtx4090", "a100x8"; of what is a number alone "3060s" and "3090ti", and no "3060mib".
+  static bool ends_there(std::string_view folded, std::size_t end, std::string_view board) {
+    constexpr std::string_view suffixes[] = {"", "s", "d", "ti", "tis", "super", "x", "xt", "xtx"};
+    const std::string_view behind = folded.substr(end);
+    if (behind.empty() || board == "rtx") return true;
+    if (is_digit(behind.front())) return false;
+    if (board.find_first_not_of("0123456789") != std::string_view::npos) return true;
+    const std::size_t letters =
+        std::min(behind.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), behind.size());
+    return std::find(std::begin(suffixes), std::end(suffixes), behind.substr(0, letters)) !=
+           std::end(suffixes);
+  }
+
+  std::vector<std::string> names_;
+};
+
+double count_in_words(std::string_view folded, const Boards& boards) {
   struct Word {
     std::string_view word;
     double count;
@@ -101,39 +154,36 @@ double count_in_words(std::string_view folded) {
       for (std::size_t blank = 0, i = 1; i < behind.size(); ++i) {
         if (behind[i] == ' ' && ++blank == 2) behind = behind.substr(0, i);
       }
-      const bool card =
-          behind.find("gpu") != std::string_view::npos || behind.find("card") != std::string_view::npos ||
-          behind.find("karte") != std::string_view::npos ||
-          std::any_of(std::begin(boards), std::end(boards),
-                      [&](std::string_view board) { return behind.find(board) != std::string_view::npos; });
+      const bool card = behind.find("gpu") != std::string_view::npos ||
+                        behind.find("card") != std::string_view::npos ||
+                        behind.find("karte") != std::string_view::npos || boards.stands_in(behind);
       if (card) most = std::max(most, one.count);
     }
   }
   return most;
 }
 
-double count_behind_a_card(std::string_view folded) {
+double count_behind_a_card(std::string_view folded, const Boards& boards) {
   constexpr std::size_t near = 16;
   double most = 0;
-  for (const std::string_view board : boards) {
-    for (std::size_t at = folded.find(board); at != std::string_view::npos;
-         at = folded.find(board, at + board.size())) {
-      // Between the two stand a size and blanks alone: "a100 (80g) x 2".
-      std::size_t i = at + board.size();
-      const std::size_t last = std::min(folded.size(), i + near);
-      while (i < last && (is_digit(folded[i]) || folded[i] == ' ' || folded[i] == '(' || folded[i] == ')' ||
-                          folded[i] == 'g' || folded[i] == 'b' || folded[i] == '-'))
-        ++i;
-      const bool times = i < last && (folded[i] == '*' || folded.substr(i, 2) == "\xC3\x97" ||
-                                      (folded[i] == 'x' && folded[i - 1] == ' '));
-      if (!times) continue;
-      const double count = number_behind(folded, i + (folded[i] == '\xC3' ? 2 : 1));
-      // "80g*2" counts; "a100 * 40gb" is a size.
-      std::size_t end = i + 1;
-      while (end < folded.size() && (folded[end] == ' ' || is_digit(folded[end]))) ++end;
-      if (end < folded.size() && folded[end] == 'g' && folded.substr(end, 3) != "gpu") continue;
-      if (count >= 2 && count <= 64) most = std::max(most, count);
-    }
+  for (std::size_t at = 0; at < folded.size(); ++at) {
+    const std::size_t board = boards.length_at(folded, at);
+    if (board == 0) continue;
+    // Between the two stand a size and blanks alone: "a100 (80g) x 2".
+    std::size_t i = at + board;
+    const std::size_t last = std::min(folded.size(), i + near);
+    while (i < last && (is_digit(folded[i]) || folded[i] == ' ' || folded[i] == '(' || folded[i] == ')' ||
+                        folded[i] == 'g' || folded[i] == 'b' || folded[i] == '-'))
+      ++i;
+    const bool times = i < last && (folded[i] == '*' || folded.substr(i, 2) == "\xC3\x97" ||
+                                    (folded[i] == 'x' && folded[i - 1] == ' '));
+    if (!times) continue;
+    const double count = number_behind(folded, i + (folded[i] == '\xC3' ? 2 : 1));
+    // "80g*2" counts; "a100 * 40gb" is a size.
+    std::size_t end = i + 1;
+    while (end < folded.size() && (folded[end] == ' ' || is_digit(folded[end]))) ++end;
+    if (end < folded.size() && folded[end] == 'g' && folded.substr(end, 3) != "gpu") continue;
+    if (count >= 2 && count <= 64) most = std::max(most, count);
   }
   return most;
 }
@@ -194,7 +244,6 @@ double count_before_gpus(std::string_view folded) {
   return most;
 }
 
-// "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
 // "2x 24gb", "4 * 48 gb": of a size, unless it is the machine's memory.
 double count_of_a_size(std::string_view folded) {
   double most = 0;
@@ -209,6 +258,7 @@ double count_of_a_size(std::string_view folded) {
   return most;
 }
 
+// "8卡", "4张3090", "7块40G的显卡"
 double count_before_a_sign(std::string_view folded) {
   double most = 0;
   for (const std::string_view sign : {"卡", "张", "块"}) {
@@ -236,18 +286,17 @@ std::size_t before_brands(std::string_view folded, std::size_t at) {
   return end;
 }
 
-double count_before_a_board(std::string_view folded) {
+double count_before_a_board(std::string_view folded, const Boards& boards) {
   double most = 0;
-  for (const std::string_view card : boards) {
-    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
-      const std::size_t end = before_brands(folded, at);
-      if (end == 0) continue;
-      // "8 x a100", "8*a100" and "8 rtx3090"; in "batch size 4, a100" and "size 4 a100" it is another number.
-      const bool times = folded[end - 1] == 'x' || folded[end - 1] == '*';
-      if (!times && (end == at || !is_digit(folded[end - 1]) || counts_another_thing(folded, end))) continue;
-      const double count = number_before(folded, times ? end - 1 : end);
-      if (count <= 64) most = std::max(most, count);
-    }
+  for (std::size_t at = 0; at < folded.size(); ++at) {
+    if (boards.length_at(folded, at) == 0) continue;
+    const std::size_t end = before_brands(folded, at);
+    if (end == 0) continue;
+    // "8 x a100", "8*a100" and "8 rtx3090"; in "batch size 4, a100" and "size 4 a100" it is another number.
+    const bool times = folded[end - 1] == 'x' || folded[end - 1] == '*';
+    if (!times && (end == at || !is_digit(folded[end - 1]) || counts_another_thing(folded, end))) continue;
+    const double count = number_before(folded, times ? end - 1 : end);
+    if (count <= 64) most = std::max(most, count);
   }
   return most;
 }
@@ -282,12 +331,14 @@ double count_on_machines(std::string_view folded) {
 
 }  // namespace
 
-std::optional<double> cards_in_words(const Text& text) {
+std::optional<double> cards_in_words(const Text& text, const std::vector<const hardware::Gpu*>& known) {
+  const Boards boards(known);
   const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
-  double most = std::max({count_of_flags(folded), count_of_visible(folded), count_in_words(folded),
-                          count_behind_a_card(folded), count_in_chinese(folded), count_before_gpus(folded),
-                          count_before_a_sign(folded), count_before_a_board(folded),
-                          count_on_machines(folded), count_of_a_size(folded)});
+  double most =
+      std::max({count_of_flags(folded), count_of_visible(folded), count_in_words(folded, boards),
+                count_behind_a_card(folded, boards), count_in_chinese(folded), count_before_gpus(folded),
+                count_before_a_sign(folded), count_before_a_board(folded, boards), count_on_machines(folded),
+                count_of_a_size(folded)});
   for (const Stream& stream : text.streams) {
     if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
   }

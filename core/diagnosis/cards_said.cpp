@@ -80,8 +80,9 @@ namespace {
 struct Sister {
   std::string_view board, like;
 };
-constexpr Sister sisters[] = {
-    {"v100s", "v100"}, {"4090d", "4090 d"}, {"5090d", "5090"}, {"5090 d", "5090"}, {"dgx spark", "gb10"}};
+constexpr Sister sisters[] = {{"v100s", "v100"},    {"4090d", "4090 d"}, {"5090d", "5090"},
+                              {"5090 d", "5090"},   {"mi250", "mi250x"}, {"mi300", "mi300x"},
+                              {"dgx spark", "gb10"}};
 
 // Whether a board's name stands in a text as a word of its own: "two 4090s", "rtx4090", not "14090".
 bool stands_as_a_name(std::string_view folded, std::string_view name) {
@@ -103,12 +104,7 @@ bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
   return says_any(folded, {size + "g", size + " g"});
 }
 
-bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
-  if (gpu.segment == "slice") {
-    return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
-  }
-  // Whoever has one says its size: "4090 48G".
-  if (gpu.segment == "modified" && !says_size(gpu, folded)) return false;
+std::string board_of(const hardware::Gpu& gpu) {
   std::string_view name = gpu.id;
   for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
     if (name.substr(0, brand.size()) == brand) {
@@ -118,7 +114,18 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
   }
   std::string board(name.substr(0, name.find('-')));
   if (name.ends_with("-d")) board += " d";
-  if (board == "rtx") board = "titan rtx";  // every card of the brand is an RTX
+  if (board == "rtx") return "titan rtx";  // every card of the brand is an RTX
+  if (board == "pro") return "pro 6000";   // and every MacBook may be a Pro
+  return board;
+}
+
+bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
+  if (gpu.segment == "slice") {
+    return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
+  }
+  // Whoever has one says its size: "4090 48G".
+  if (gpu.segment == "modified" && !says_size(gpu, folded)) return false;
+  const std::string board = board_of(gpu);
   return stands_as_a_name(folded, board) ||
          std::any_of(std::begin(sisters), std::end(sisters), [&](const Sister& one) {
            return one.like == board && stands_as_a_name(folded, one.board);

@@ -18,7 +18,11 @@ double spoken_size(std::string_view folded);
 /// Where its size stays open, the largest of that name is returned: what does not fit there fits on none.
 double find_spoken_card(const Situation& situation, std::string_view folded, Facts& facts);
 
+/// What people call a card by: "4090" of rtx-4090, "a100" of a100-sxm-80.
+std::string board_of(const hardware::Gpu& gpu);
+
 /// How many cards a text speaks of: a launcher's flag, "8 x A100", "8卡", ranks of a log; nothing: not said.
-std::optional<double> cards_in_words(const Text& text);
+/// `known`: those whose names may stand beside a count.
+std::optional<double> cards_in_words(const Text& text, const std::vector<const hardware::Gpu*>& known);
 
 }  // namespace plimsoll::diagnosis

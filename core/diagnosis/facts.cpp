@@ -97,7 +97,7 @@ void read_method_words(const Text& text, const Prose& prose, Facts& f) {
   }
 }
 
-void read_split_words(const Text& text, Facts& f) {
+void read_split_words(const Text& text, const Situation& s, Facts& f) {
   // Some stage of ZeRO divides something; which one is not said.
   if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
   // A process for each card, and nothing that divides: each has a copy.
@@ -106,7 +106,7 @@ void read_split_words(const Text& text, Facts& f) {
       !mentions(text, {"fsdp", "shard", "zero", "megatron", "parallel"}))
     f.strategy = "ddp";
   if (!f.gpus) {
-    f.gpus = cards_in_words(text);
+    f.gpus = cards_in_words(text, s.gpus);
     f.gpus_in_words = f.gpus.has_value();
   }
 }
@@ -179,9 +179,11 @@ void read_answered_method(std::string_view answers, Facts& f) {
 }
 
 // What people write around an error when they have no configuration at hand.
-void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
+void read_words(const Situation& s, const TextReading& r, bool spoken, Facts& f) {
+  const Text& text = r.text;
+  const Prose& prose = r.prose;
   read_method_words(text, prose, f);
-  read_split_words(text, f);
+  read_split_words(text, s, f);
   read_full_words(text, spoken, f);
   read_module_words(text, prose, f);
   read_image_words(text, f);
@@ -291,7 +293,7 @@ Facts read_facts(const Situation& situation, const TextReading& reading, const N
   const bool unnamed = situation.model.empty();
   const bool spoken = no_figures && unnamed;
   read_said(situation.said, facts);
-  read_words(text, reading.prose, unnamed && parameters_in_name(head) > 0, facts);
+  read_words(situation, reading, unnamed && parameters_in_name(head) > 0, facts);
   facts.images_alone = reading.frames.shows("pictures") && !facts.sees;
   read_answered_method(situation.answers, facts);
   find_card(situation, numbers, reading.table, facts);

@@ -138,9 +138,11 @@ bool is_one(const SaidWords& words) {
 }
 
 // How many cards the words speak of; 0: not said.
-double count_in(std::string_view folded) {
+double count_in(std::string_view folded, const run::Catalog& catalog) {
   const SaidWords words = split(folded);
-  double most = diagnosis::cards_in_words(diagnosis::clean(folded)).value_or(0);
+  std::vector<const hardware::Gpu*> known;
+  for (const hardware::Gpu& gpu : catalog.gpus) known.push_back(&gpu);
+  double most = diagnosis::cards_in_words(diagnosis::clean(folded), known).value_or(0);
   for (const SaidNumber& found : numbers_in(words)) {
     if (found.pointer == "/parallel/num_gpus") most = std::max(most, found.value);
   }
@@ -265,7 +267,7 @@ std::string unknown_card_in(const diagnosis::Text& text, const SaidWords& words)
 }
 
 // Where no known card is named: the name that was, and the size that stands there.
-void read_unnamed_card(const diagnosis::Text& text, SaidRequest& out) {
+void read_unnamed_card(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
   const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
   out.card_bytes = diagnosis::spoken_size(text.folded_lines);
   // "It was asking for about 10 GB on the GPU" says no size of a card.
@@ -274,7 +276,7 @@ void read_unnamed_card(const diagnosis::Text& text, SaidRequest& out) {
   if (words.size() > longest_asked_of_cards) return;
   if (out.card_bytes == 0) out.card_bytes = size_alone(words, asked ? asked->value : 0);
   out.unknown_card = unknown_card_in(text, words);
-  const double count = out.card_bytes > 0 ? count_in(text.folded_lines) : 0;
+  const double count = out.card_bytes > 0 ? count_in(text.folded_lines, catalog) : 0;
   if (count > 0) out.values["/parallel/num_gpus"] = json::count_of(count);
 }
 
@@ -328,10 +330,10 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
     for (const hardware::Gpu* gpu : cards_in(clause, catalog)) {
       const bool known = std::any_of(out.cards.begin(), out.cards.end(),
                                      [gpu](const SaidCards& one) { return one.gpu == gpu; });
-      if (!known) out.cards.push_back({gpu, count_in(clause)});
+      if (!known) out.cards.push_back({gpu, count_in(clause, catalog)});
     }
   }
-  if (out.cards.empty()) read_unnamed_card(text, out);
+  if (out.cards.empty()) read_unnamed_card(text, catalog, out);
   const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
   out.unnamed_mac = out.cards.empty() && words.size() <= longest_asked_of_cards && says_mac(words);
   const bool apples = std::any_of(out.cards.begin(), out.cards.end(),
@@ -341,7 +343,7 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
   if (out.cards.size() != 1) return;
   SaidCards& only = out.cards.front();
   out.values["/hardware/gpu"] = only.gpu->id;
-  if (only.count == 0) only.count = count_in(text.folded_lines);
+  if (only.count == 0) only.count = count_in(text.folded_lines, catalog);
   if (only.count > 0) out.values["/parallel/num_gpus"] = json::count_of(only.count);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/causes.h"
 #include "core/diagnosis/diagnosis.h"
 #include "core/question/pasted_case.h"
@@ -23,6 +24,12 @@ inline Diagnosis explained(std::string_view text, std::string_view request = "",
   question::PastedCase one;
   question::read_case(text, request, phase, catalog(), one);
   return diagnose(one.situation);
+}
+
+inline std::optional<double> cards_counted(std::string_view text) {
+  std::vector<const hardware::Gpu*> known;
+  for (const hardware::Gpu& gpu : catalog().gpus) known.push_back(&gpu);
+  return cards_in_words(clean(text), known);
 }
 
 inline FailurePhase phase_of(std::string_view text) { return explained(text).reading.phase; }

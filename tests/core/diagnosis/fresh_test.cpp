@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/cards_said.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
@@ -89,10 +88,10 @@ TEST(DiagnosisFresh, RayAndTheKernelSayThatTheMachineRanOut) {
 }
 
 TEST(DiagnosisFresh, CardsAreCountedWhereTheirNameFollowsTheNumber) {
-  EXPECT_EQ(cards_in_words(clean("I have 8 rtx3090 (24g)")), 8);
-  EXPECT_EQ(cards_in_words(clean("with 4 a100 gpus")), 4);
-  EXPECT_EQ(cards_in_words(clean("batch size 4 a100")), std::nullopt);
-  EXPECT_EQ(cards_in_words(clean("rank=8 v100")), std::nullopt);
+  EXPECT_EQ(cards_counted("I have 8 rtx3090 (24g)"), 8);
+  EXPECT_EQ(cards_counted("with 4 a100 gpus"), 4);
+  EXPECT_EQ(cards_counted("batch size 4 a100"), std::nullopt);
+  EXPECT_EQ(cards_counted("rank=8 v100"), std::nullopt);
 }
 
 TEST(DiagnosisFresh, StepsInAGuideAreNoStepsOfTraining) {

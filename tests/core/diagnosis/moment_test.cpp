@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/progress.h"
 #include "core/diagnosis/prose_signs.h"
 #include "tests/core/explained.h"
@@ -59,7 +58,7 @@ TEST(DiagnosisMoment, WordsNameThePhaseWhereNoFrameDoes) {
 }
 
 TEST(DiagnosisMoment, CardsAreCountedInFlagsAndInProse) {
-  const auto cards = [](std::string_view text) { return cards_in_words(clean(text)).value_or(0); };
+  const auto cards = [](std::string_view text) { return cards_counted(text).value_or(0); };
   EXPECT_EQ(cards("torchrun --nproc_per_node 8 train.py"), 8);
   EXPECT_EQ(cards("CUDA_VISIBLE_DEVICES=0,1,2,3 deepspeed train.py"), 4);
   EXPECT_EQ(cards("deepspeed --include localhost:4,5,6,7 --master_port 1"), 4);

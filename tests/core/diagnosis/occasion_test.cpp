@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/cards_said.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
@@ -144,8 +143,8 @@ TEST(DiagnosisOccasion, ALogOfLossesSaysThatStepsHadPassed) {
 }
 
 TEST(DiagnosisOccasion, SeveralCardsAreCountedWithTheirNameBetween) {
-  EXPECT_EQ(cards_in_words(clean("OOM on 8 nvidia GPUs with 40GB memory each")).value_or(0), 8);
-  EXPECT_EQ(cards_in_words(clean("it runs on gpus")).value_or(0), 0);
+  EXPECT_EQ(cards_counted("OOM on 8 nvidia GPUs with 40GB memory each").value_or(0), 8);
+  EXPECT_EQ(cards_counted("it runs on gpus").value_or(0), 0);
 }
 
 TEST(DiagnosisOccasion, AMethodThatIsDeniedIsNotTheMethod) {

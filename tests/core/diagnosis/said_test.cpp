@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/text.h"
 #include "tests/core/explained.h"
@@ -11,7 +10,7 @@
 namespace plimsoll::diagnosis {
 namespace {
 
-double cards(std::string_view text) { return cards_in_words(clean(text)).value_or(1); }
+double cards(std::string_view text) { return cards_counted(text).value_or(1); }
 Facts facts_of(std::string_view text) { return explained(text).reading.facts; }
 
 TEST(DiagnosisSaid, CardsAreCountedBehindTheirNameAndInWords) {
@@ -20,9 +19,19 @@ TEST(DiagnosisSaid, CardsAreCountedBehindTheirNameAndInWords) {
   EXPECT_EQ(cards("it runs on one and dies on a double GPU"), 2);
   EXPECT_EQ(cards("four RTX 3090 cards"), 4);
   EXPECT_EQ(cards("dual 4090"), 2);
+  // every card that is known, and no hand's list of some
+  EXPECT_EQ(cards("8 L4"), 8);
+  EXPECT_EQ(cards("we have 4 RTX 3060 and 2 P40"), 4);
+  EXPECT_EQ(cards("pictures of 2 x 1080p, and 2 6000 tokens"), 1);
   // gigabytes and sizes are no counts
   EXPECT_EQ(cards("for owners of 24 GB GPUs"), 1);
   EXPECT_EQ(cards("an A100 * 40GB"), 1);
+}
+
+TEST(DiagnosisSaid, WhoHasAMacBookProHasNoRtxPro) {
+  EXPECT_DOUBLE_EQ(facts_of("OOM in LoRA of a 7B on Colab Pro").capacity, 0);
+  EXPECT_FALSE(is_named(*catalog().find_gpu("rtx-pro-6000-ws"), "lora on a macbook pro"));
+  EXPECT_TRUE(is_named(*catalog().find_gpu("rtx-pro-6000-ws"), "lora on an rtx pro 6000"));
 }
 
 TEST(DiagnosisSaid, WhatElseCouldBeDoneIsNotWhatWasDone) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/progress.h"
 #include "tests/core/explained.h"
 
@@ -219,7 +218,7 @@ TEST(DiagnosisTogether, KeepingGradientsIsNoSave) {
 }
 
 TEST(DiagnosisTogether, MachinesTimesTheirCards) {
-  const auto cards = [](std::string_view words) { return cards_in_words(clean(words)).value_or(0); };
+  const auto cards = [](std::string_view words) { return cards_counted(words).value_or(0); };
   EXPECT_EQ(cards("4台A800-80G*8微调OOM"), 32);
   EXPECT_EQ(cards("2机8卡全参OOM"), 16);
   EXPECT_EQ(cards("OOM on 2 nodes with 8 GPUs each"), 16);

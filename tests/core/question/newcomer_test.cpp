@@ -35,6 +35,14 @@ TEST(NewcomerQuestion, AnEffectiveBatchIsSharedOutOverCardsAndAccumulation) {
   EXPECT_EQ(value_at("总批次大小64，LoRA Llama-3.1-8B，8张A100 80GB", micro), "");
 }
 
+// One L4 it was, of a list of boards that had the A10.
+TEST(NewcomerQuestion, EveryCardThatIsKnownIsCountedByItsName) {
+  const char* counted = "/parallel/num_gpus";
+  EXPECT_EQ(value_at("LoRA Llama 3.1 8B on 8 L4, 2048 tokens", counted), "8");
+  EXPECT_EQ(value_at("LoRA Llama 3.1 8B on 8 A10, 2048 tokens", counted), "8");
+  EXPECT_EQ(value_at("LoRA Llama 3.1 8B on 2 5080, 2048 tokens", counted), "2");
+}
+
 TEST(NewcomerQuestion, AMicroBatchBesideAnEffectiveOneIsNotWeighedAgainstIt) {
   const char* both = "LoRA of Llama 3.1 8B on a 4090, micro batch size 1, effective batch size 32";
   EXPECT_TRUE(asked(both).weighed.empty());
