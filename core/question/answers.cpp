@@ -42,12 +42,6 @@ double usable_of(const run::Run& run, const SaidRequest& said, const run::Catalo
   return usable_for(run, static_cast<uint64_t>(least * card_bytes));
 }
 
-// vLLM takes a share of the card, and is nothing without one.
-bool shares_the_card(const SaidRequest& said) {
-  const auto mode = said.values.find("/rl/vllm_mode");
-  return mode != said.values.end() && mode->second == json::Json("colocate");
-}
-
 const hardware::Gpu* card_of_size(double card_bytes, const run::Catalog& catalog) {
   for (const hardware::Tier& tier : catalog.tiers) {
     if (static_cast<double>(tier.gib) * 1024 * 1024 * 1024 != card_bytes) continue;
@@ -81,11 +75,6 @@ std::string smallest_card(const run::Run& run, const memory::Sizes& sizes,
     return std::to_string(tier.gib) + "GB (" + names + (count > most ? " and others)" : ")");
   }
   return "";
-}
-
-bool is_open(const SaidRequest& said, std::string_view pointer) {
-  return std::any_of(said.unknown.begin(), said.unknown.end(),
-                     [&](const run::Missing& one) { return one.pointer == pointer; });
 }
 
 // Of the whole run; 0 where nobody said how many samples there are, or how fast the card is.
@@ -123,12 +112,13 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   if (said.weighed.count("/task") != 0 && !way.request.contains("stack")) way.request["stack"] = "trl";
   json::Json priced = way.request;
   if (const hardware::Gpu* stand_in =
-          shares_the_card(said) ? card_of_size(said.card_bytes, catalog) : nullptr)
+          said.shares_the_card() ? card_of_size(said.card_bytes, catalog) : nullptr)
     priced["hardware"]["gpu"] = stand_in->id;
   std::optional<run::Run> run = run::read_run(json::write(priced), catalog, errors);
   if (!run) return std::nullopt;
-  if (const uint64_t length = is_open(said, "/training/max_length") ? length_of_images(*run) : 0;
+  if (const uint64_t length = said.leaves_open("/training/max_length") ? length_of_images(*run) : 0;
       length > 0) {
+    way.taken.push_back({"/training/max_length", length, "not said; its images take so many"});
     way.request["training"]["max_length"] = priced["training"]["max_length"] = length;
     run = run::read_run(json::write(priced), catalog, errors);
     if (!run) return std::nullopt;
@@ -278,32 +268,6 @@ std::string unread(const SaidRequest& said) {
   return named.empty() ? out : out + " Named, but not read and not counted: " + named + ".";
 }
 
-std::string taken(const SaidRequest& said, const Answers& answers) {
-  const Way& way = answers.ways.front();
-  std::string out;
-  const auto add = [&out](const std::string& what) { out += (out.empty() ? "" : ", ") + what; };
-  if (is_open(said, "/training/max_length") && said.weighed.count("/training/max_length") == 0)
-    add(std::to_string(way.length) + " tokens");
-  if (is_open(said, "/training/per_device_train_batch_size") &&
-      said.weighed.count("/training/per_device_train_batch_size") == 0)
-    add("a micro-batch of " + std::to_string(way.batch));
-  if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
-  if (said.values.count("/task") == 0 && way.request.contains("task") &&
-      way.request.at("task") == json::Json("classification"))
-    add("a head with a score for each class (an embedding model, too, makes no logits; of pairs count both texts)");
-  if (way.wide) add("weights loaded in float32");
-  if (std::any_of(way.taken.begin(), way.taken.end(),
-                  [](const run::Usual& one) { return one.pointer == "/model_args/dtype"; }))
-    add("weights loaded in bfloat16 (TRL takes float32 unless told)");
-  if (std::any_of(answers.ways.begin(), answers.ways.end(), [](const Way& one) { return one.narrow; }))
-    add("weights in 16 bits alone where all are trained" +
-        std::string(answers.ways.size() > 1 ? " and each card holds a whole copy" : "") +
-        " (in float32 they and their states are twice as large)");
-  if (said.values.count("/rl/vllm_mode") != 0)
-    add("vLLM on " + std::string(shares_the_card(said) ? "the same card" : "cards of its own"));
-  return out.empty() ? "" : " Not said, and taken here: " + out + ".";
-}
-
 // "How many A100s": of an A100 with 40 GB others than of one with 80.
 std::string fewest_of_each(const SaidRequest& said, const Answers& answers, const run::Catalog& catalog) {
   const json::Json::json_pointer gpu_at("/hardware/gpu");
@@ -367,15 +331,16 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
       std::find_if(out.ways.begin(), out.ways.end(), [](const Way& one) { return !one.note.empty(); });
   if (noted != out.ways.end()) out.words += noted->note;
   if (said.asks_how_many) out.words += fewest_of_each(said, out, catalog);
-  out.words += told_beside(said, out.ways.front()) + taken(said, out) + unread(said) + on_apple(said);
+  out.words +=
+      told_beside(said, out.ways.front()) + taken_words(said, out.ways) + unread(said) + on_apple(said);
   out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();
-  if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {
+  if (first.verdict == "fits" && said.leaves_open("/training/per_device_train_batch_size")) {
     if (const uint64_t batch = largest_batch(first, catalog); batch > first.batch)
       out.words += " A micro-batch of " + std::to_string(batch) + " fits as well" +
                    (out.ways.size() > 1 ? " (" + first.name + ")." : ".");
   }
-  if (first.verdict == "fits" && out.ways.size() == 1 && is_open(said, "/training/max_length"))
+  if (first.verdict == "fits" && out.ways.size() == 1 && said.leaves_open("/training/max_length"))
     out.words += longest(first, catalog);
   return out;
 }

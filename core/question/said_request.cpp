@@ -323,6 +323,16 @@ json::Json SaidRequest::request() const {
   return out;
 }
 
+bool SaidRequest::leaves_open(std::string_view pointer) const {
+  return std::any_of(unknown.begin(), unknown.end(),
+                     [&](const run::Missing& one) { return one.pointer == pointer; });
+}
+
+bool SaidRequest::shares_the_card() const {
+  const auto mode = values.find("/rl/vllm_mode");
+  return mode != values.end() && mode->second == json::Json("colocate");
+}
+
 SaidRequest said_in(std::string_view text, const run::Catalog& catalog) {
   std::optional<SaidConfig> pasted = config_in(text);
   if (!pasted) return said_request(diagnosis::clean(text), catalog);

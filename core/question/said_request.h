@@ -58,6 +58,10 @@ struct SaidRequest {
   std::vector<std::string> unread;  ///< what it names and no field holds: "FP8", "which layers are frozen"
 
   json::Json request() const;
+  /// Whether nobody said it, nor weighs two values of it.
+  bool leaves_open(std::string_view pointer) const;
+  /// vLLM takes a share of the card, and is nothing without one.
+  bool shares_the_card() const;
 };
 SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalog);
 /// Of a text as it was pasted, with a config.json in it or without.

@@ -296,6 +296,21 @@ TEST(Answers, EachMethodIsPricedWhereNoneIsSaid) {
   EXPECT_NE(open.words.find("Not said, and taken here"), std::string::npos);
 }
 
+// Who asks about checkpointing has said it, and one card holds no copies of others.
+TEST(Answers, WhatIsTakenIsWhatTheRequestHasAndNobodySaid) {
+  const Answers weighed =
+      answer(said("LoRA of Mistral-7B-v0.3 on a 4090, 2048 tokens: will gradient checkpointing help?"),
+             diagnosis::catalog());
+  EXPECT_NE(weighed.words.find("taken here: a micro-batch of 1"), std::string::npos) << weighed.words;
+  EXPECT_EQ(weighed.words.find("taken here: a micro-batch of 1, gradient checkpointing"), std::string::npos);
+  const Answers one = answer(said("Can I train Mistral-7B-v0.3 on a 4090?"), diagnosis::catalog());
+  EXPECT_NE(one.words.find("weights in 16 bits alone where all are trained (in"), std::string::npos)
+      << one.words;
+  const Answers two = answer(said("Can I train Mistral-7B-v0.3 on two 4090?"), diagnosis::catalog());
+  EXPECT_NE(two.words.find("where all are trained and each card holds a whole copy"), std::string::npos)
+      << two.words;
+}
+
 // Its trainer loads fp32 where a run of the Transformers Trainer loads what the checkpoint stores.
 TEST(Answers, ATaskOfTrlIsPricedAsTrlRunsIt) {
   const Answers one = answer(said("GRPO of Qwen2.5-7B with LoRA on an H100 80GB?"), diagnosis::catalog());
