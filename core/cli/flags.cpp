@@ -74,7 +74,7 @@ std::string flag_called(std::string_view name, std::string_view value) {
   // A rank is one of adapters; and a setting of numbers is known by its number.
   const std::string sentence = "LoRA, " + std::string(name) + " " + (number ? std::string(value) : "64");
   const question::SaidRequest said = question::said_request(diagnosis::clean(sentence), {});
-  if (said.methods == std::vector<std::string>{"QLoRA"}) return "--qlora";
+  if (said.methods == std::vector<question::Method>{question::Method::qlora}) return "--qlora";
   for (const auto& [pointer, meant] : said.values) {
     if (pointer == "/peft" || pointer == "/hardware/gpu") continue;
     const std::string flag =

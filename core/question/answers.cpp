@@ -100,7 +100,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
                          const run::Catalog& catalog, json::Errors& errors) {
   SaidRequest whole = said;
   if (whole.model.empty()) whole.model = said.like;
-  set_method(whole.values, choices.front().name);
+  set_method(whole.values, *choices.front().method);
   Way way;
   for (const Open& choice : choices) {
     for (const auto& [pointer, value] : choice.values) whole.values[pointer] = value;
@@ -139,7 +139,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   // FSDP and ZeRO hold what they train in fp32.
   const bool whole_copy = is_plain(strategy_of(r));
   way.narrow = !r.quantized() && memory::parameter_size(r) == 2 && type_open && whole_copy &&
-               choices.front().name == "Full fine-tuning";
+               choices.front().method == Method::full;
   way.usable = run->gpu == nullptr     ? usable_of(*run, said, catalog)
                : !run->gpu->replayed() ? 0
                                        : usable_for(*run, run->gpu->usable_bytes);

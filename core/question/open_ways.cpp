@@ -51,28 +51,34 @@ std::string counted(double count, const hardware::Gpu& gpu) {
 
 }  // namespace
 
-void set_method(Values& values, std::string_view method) {
+void set_method(Values& values, Method method) {
   for (const char* pointer : {"/quantization/load_in_4bit", "/quantization/load_in_8bit"})
     values.erase(pointer);
-  if (method == "Full fine-tuning") {
+  if (method == Method::full) {
     values.erase("/quantization/quant_method");
     std::erase_if(values, [](const auto& value) { return value.first.rfind("/peft", 0) == 0; });
     return;
   }
   values["/peft"] = true;
-  if (method != "QLoRA") return;
+  if (method != Method::qlora) return;
   values["/quantization/load_in_4bit"] = true;
   values["/quantization/bnb_4bit_quant_type"] = "nf4";
 }
 
 std::vector<Open> methods(const SaidRequest& said) {
   if (is_set(said.values, "/quantization/load_in_8bit"))
-    return {{said.method ? "LoRA on an 8-bit base" : "Adapters on an 8-bit base",
-             {{"/peft", true}, {"/quantization/load_in_8bit", true}}}};
-  if (!said.method && is_set(said.values, "/quantization/load_in_4bit")) return {{"QLoRA", {}}};
+    return {{.name = said.method ? "LoRA on an 8-bit base" : "Adapters on an 8-bit base",
+             .values = {{"/peft", true}, {"/quantization/load_in_8bit", true}},
+             .method = Method::lora}};
+  std::vector<Method> open = said.methods;
+  if (!said.method && is_set(said.values, "/quantization/load_in_4bit")) open = {Method::qlora};
+  if (open.empty()) open = {Method::qlora, Method::lora, Method::full};
   std::vector<Open> out;
-  for (const std::string& method : said.methods) out.push_back({method, {}});
-  if (out.empty()) out = {{"QLoRA", {}}, {"LoRA", {}}, {"Full fine-tuning", {}}};
+  for (const Method method : open) {
+    Open one{.name = std::string(name(method)), .values = {}, .method = method};
+    if (!said.packed_base.empty()) one.name += " on a base in " + said.packed_base;
+    out.push_back(std::move(one));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 //     // " on 2 x GeForce RTX 3090 24GB, a whole copy on each card", ...
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,12 @@ namespace plimsoll::question {
 struct Open {
   std::string name;
   recipe::Values values;
-  bool slow = false;  ///< told of only where nothing before it fits
+  bool slow = false;                  ///< told of only where nothing before it fits
+  std::optional<Method> method = {};  ///< of what is a way to train
 };
 
 /// Fields of a method in place of those of another.
-void set_method(recipe::Values& values, std::string_view method);
+void set_method(recipe::Values& values, Method method);
 
 /// The methods that the text speaks of, or all that it leaves open.
 std::vector<Open> methods(const SaidRequest& said);

@@ -35,7 +35,7 @@ void read_trainable(const SaidWords& words, const run::Catalog& catalog, SaidReq
   if (trained == 0 || out.method || entry == nullptr) return;
   const bool adapters = trained < 0.5 * static_cast<double>(entry->preset.parameters);
   out.method = true;
-  out.methods.emplace_back(adapters ? "LoRA" : "Full fine-tuning");
+  out.methods.push_back(adapters ? Method::lora : Method::full);
   if (adapters) out.values["/peft"] = true;
 }
 

@@ -17,8 +17,6 @@ namespace plimsoll::question {
 
 namespace {
 
-enum class Method { none, lora, qlora, full };
-
 // "full fine-tuning", "fully finetune", "full-parameter SFT", "FFT", and of other languages "全参数微调".
 bool is_full(const SaidWords& words, std::size_t at) {
   const std::string_view word = words[at].text;
@@ -297,19 +295,23 @@ void lock_denied(const SaidWords& words, SaidRequest& out) {
   if (whole && denies_any(words, adapter_words)) lock("/peft", out);
 }
 
-constexpr std::pair<Method, const char*> method_names[] = {
-    {Method::qlora, "QLoRA"}, {Method::lora, "LoRA"}, {Method::full, "Full fine-tuning"}};
-
 void set_first_method(const std::vector<Method>& ways, bool four, bool eight, SaidRequest& out) {
-  const Method first = ways.empty() ? Method::none : ways.front();
-  if (first == Method::qlora || (first == Method::none && four))
-    out.values["/quantization/load_in_4bit"] = true;
-  if (first != Method::qlora && first != Method::full && eight)
-    out.values["/quantization/load_in_8bit"] = true;
-  if (first == Method::qlora || first == Method::lora) out.values["/peft"] = true;
+  const bool open = ways.empty(), full = !open && ways.front() == Method::full;
+  const bool packs = open ? four : ways.front() == Method::qlora;
+  if (packs) out.values["/quantization/load_in_4bit"] = true;
+  if ((open || !packs) && !full && eight) out.values["/quantization/load_in_8bit"] = true;
+  if (!open && !full) out.values["/peft"] = true;
 }
 
 }  // namespace
+
+std::string_view name(Method method) {
+  constexpr std::pair<Method, std::string_view> names[] = {
+      {Method::lora, "LoRA"}, {Method::qlora, "QLoRA"}, {Method::full, "Full fine-tuning"}};
+  return std::find_if(std::begin(names), std::end(names),
+                      [&](const auto& one) { return one.first == method; })
+      ->second;
+}
 
 void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
   std::vector<Method> ways = methods_in(words);
@@ -333,13 +335,9 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
   if (!ways.empty() && ways.front() == Method::lora && four && packed.empty()) ways.front() = Method::qlora;
   out.method = !ways.empty();
   set_first_method(ways, four && packed.empty(), eight_bits(words).base && packed.empty(), out);
-  for (const Method way : ways.empty() ? left : ways) {
-    for (const auto& [method, called] : method_names) {
-      if (method == way) out.methods.push_back(called);
-    }
-  }
+  out.methods = ways.empty() ? left : ways;
+  if (!full) out.packed_base = packed;
   lock_denied(words, out);
-  if (!packed.empty() && !full) out.methods.front() += " on a base in " + packed;
   if (full && ways.size() == 1) read_frozen_layers(words, out);
   if (out.values.count("/peft") != 0) read_saved_modules(text, out);
 }

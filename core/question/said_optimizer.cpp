@@ -114,7 +114,7 @@ void set_optimizer(const std::string& id, SaidRequest& out) {
   out.values.emplace("/training/optim_target_modules", "all-linear");
   if (out.method) return;
   out.method = true;
-  out.methods.emplace_back("Full fine-tuning");
+  out.methods.push_back(Method::full);
 }
 
 }  // namespace

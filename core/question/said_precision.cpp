@@ -71,7 +71,7 @@ void read_precision(const SaidWords& words, SaidRequest& out) {
   // Mixed precision of PyTorch and of the Trainer keeps the weights in fp32; DeepSpeed casts them, and keeps a copy.
   const auto strategy = out.values.find("/parallel/strategy");
   const bool casts = strategy != out.values.end() && strategy->second.get<std::string>().starts_with("zero");
-  const bool all = out.methods.size() == 1 && out.methods.front() == "Full fine-tuning";
+  const bool all = out.methods == std::vector<Method>{Method::full};
   if (mixes_types(words) && all && !casts && out.weighed.count("/model_args/dtype") == 0)
     out.values["/model_args/dtype"] = "float32";
   if (bf16 != fp16) out.values[bf16 ? "/training/bf16" : "/training/fp16"] = true;

@@ -360,7 +360,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   own.folded_lines = without_addresses(text.folded_lines);
   const SaidWords own_words = split(std::string_view(own.folded_lines).substr(0, longest_said));
   read_method(own, own_words, out);
-  if (out.methods.empty() && is_encoder(out.model, catalog)) out.methods = {"Full fine-tuning"};
+  if (out.methods.empty() && is_encoder(out.model, catalog)) out.methods = {Method::full};
   read_task(text, words, out);
   // What encoders are not trained for unless somebody says so (core/run/usual.h).
   if (out.values.count("/task") == 0 && is_encoder(out.model, catalog) && guesses_words(words))

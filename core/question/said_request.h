@@ -26,17 +26,22 @@ struct SaidCards {
   double count = 0;  ///< 0: not said
 };
 
+/// How weights are trained: adapters on a base in 16 bits or in four, or all of them.
+enum class Method { lora, qlora, full };
+std::string_view name(Method method);  ///< "QLoRA", "Full fine-tuning"
+
 /// What is not to be offered: "no LoRA", "not using DeepSpeed".
 struct Denied {
   bool deepspeed = false, fsdp = false, offload = false;
 };
 
 struct SaidRequest {
-  std::string model;                 ///< as the text names it; "" none that is known
-  json::Json config;                 ///< that is pasted beside the sentence, and is the model then; or null
-  recipe::Values values;             ///< by pointer; "/peft": true alone is an empty section
-  bool method = false;               ///< it says whether adapters or all weights are trained
-  std::vector<std::string> methods;  ///< all that it speaks of, or leaves open; `values` have the first
+  std::string model;            ///< as the text names it; "" none that is known
+  json::Json config;            ///< that is pasted beside the sentence, and is the model then; or null
+  recipe::Values values;        ///< by pointer; "/peft": true alone is an empty section
+  bool method = false;          ///< it says whether adapters or all weights are trained
+  std::vector<Method> methods;  ///< all that it speaks of, or leaves open; `values` have the first
+  std::string packed_base;      ///< "GPTQ": the format of a base that was quantised before; "" none
   Denied denied;
   std::vector<SaidCards> cards;
   double card_bytes = 0;       ///< "a 24GB card", where none has a name

@@ -16,10 +16,10 @@ std::string answered_with(std::string_view text) {
 bool says_part(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
-using Methods = std::vector<std::string>;
+using Methods = std::vector<Method>;
 
 TEST(Denied, AdaptersLeaveFullFineTuning) {
-  const Methods full = {"Full fine-tuning"};
+  const Methods full = {Method::full};
   const SaidRequest said =
       read_from("finetune the llama-7b model without any PEFT and Quantization on one A100 80GB");
   EXPECT_EQ(said.methods, full);
@@ -33,13 +33,13 @@ TEST(Denied, AdaptersLeaveFullFineTuning) {
 
 TEST(Denied, QuantizationLeavesTheOtherTwo) {
   const SaidRequest said = read_from("fine-tune Llama-3.1-8B without quantization on a 4090, does it fit?");
-  EXPECT_EQ(said.methods, (Methods{"LoRA", "Full fine-tuning"}));
+  EXPECT_EQ(said.methods, (Methods{Method::lora, Method::full}));
   EXPECT_FALSE(said.method);
 }
 
 TEST(Denied, AMethodBesideItIsKept) {
-  EXPECT_EQ(read_from("LoRA of Llama-3.1-8B without quantization on a 4090").methods, Methods{"LoRA"});
-  EXPECT_EQ(read_from("no packing and LoRA on Llama-3.1-8B, 4090").methods, Methods{"LoRA"});
+  EXPECT_EQ(read_from("LoRA of Llama-3.1-8B without quantization on a 4090").methods, Methods{Method::lora});
+  EXPECT_EQ(read_from("no packing and LoRA on Llama-3.1-8B, 4090").methods, Methods{Method::lora});
 }
 
 TEST(Denied, NoPlanProposesIt) {
@@ -83,8 +83,8 @@ TEST(Denied, AMacBookProIsNoM3Pro) {
 
 TEST(Denied, AnEncoderIsTrainedWhole) {
   EXPECT_EQ(read_from("Which GPU for roberta-large text classification, 512 tokens?").methods,
-            Methods{"Full fine-tuning"});
-  EXPECT_EQ(read_from("LoRA of roberta-large on a T4").methods, Methods{"LoRA"});
+            Methods{Method::full});
+  EXPECT_EQ(read_from("LoRA of roberta-large on a T4").methods, Methods{Method::lora});
 }
 
 TEST(Denied, ASizeThatStandsFirstNamesTheModelBehindIt) {

@@ -105,7 +105,7 @@ TEST(NewcomerQuestion, AnOptimizerIsFoundByThePartsOfItsName) {
 
 TEST(NewcomerQuestion, AVariantOfLoraIsOne) {
   const char* dora = "DoRA of Llama 3.1 8B on a 4090, does it fit?";
-  EXPECT_EQ(asked(dora).methods, (std::vector<std::string>{"LoRA"}));
+  EXPECT_EQ(asked(dora).methods, (std::vector<Method>{Method::lora}));
   EXPECT_EQ(value_at(dora, "/peft/use_dora"), "true");
   EXPECT_EQ(value_at("rsLoRA of Llama 3.1 8B", "/peft/use_rslora"), "true");
   EXPECT_EQ(value_at("LoHa of Llama 3.1 8B", "/peft/peft_type"), "\"LOHA\"");

@@ -111,7 +111,7 @@ TEST(SaidLanguages, ThatAllWeightsAreTrainedIsReadInEachLanguage) {
            "Ich will Qwen2.5-7B voll feintunen auf 2x 3090, passt das?",
        }) {
     const SaidRequest one = said_request(diagnosis::clean(text), diagnosis::catalog());
-    EXPECT_EQ(one.methods, (std::vector<std::string>{"Full fine-tuning"})) << text;
+    EXPECT_EQ(one.methods, (std::vector<Method>{Method::full})) << text;
   }
 }
 

@@ -38,9 +38,9 @@ TEST(SaidLog, TheBannerOfTheTrainerIsRead) {
 
 TEST(SaidLog, FewTrainableParametersOfAModelAreAdapters) {
   const std::string text = std::string("Llama-3.1-8B dies:\n") + banner;
-  EXPECT_EQ(logged(text).methods, (std::vector<std::string>{"LoRA"}));
+  EXPECT_EQ(logged(text).methods, (std::vector<Method>{Method::lora}));
   EXPECT_EQ(logged("Llama-3.1-8B: Number of trainable parameters = 8,030,261,248").methods,
-            (std::vector<std::string>{"Full fine-tuning"}));
+            (std::vector<Method>{Method::full}));
 }
 
 TEST(SaidLog, UnslothsBannerAndPeftsLineAreRead) {
@@ -51,7 +51,7 @@ TEST(SaidLog, UnslothsBannerAndPeftsLineAreRead) {
   EXPECT_EQ(logged_at(unsloth, "/training/gradient_accumulation_steps"), "4");
   const char* peft =
       "Llama-3.1-8B\ntrainable params: 41,943,040 || all params: 8,072,204,288 || trainable%: 0.5196";
-  EXPECT_EQ(logged(peft).methods, (std::vector<std::string>{"LoRA"}));
+  EXPECT_EQ(logged(peft).methods, (std::vector<Method>{Method::lora}));
 }
 
 TEST(SaidLog, WhatDeepSpeedPrintsOfItsSettingsIsRead) {

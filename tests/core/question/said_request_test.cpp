@@ -197,7 +197,7 @@ TEST(SaidRequest, WhatIsDeniedIsNotSaid) {
   EXPECT_EQ(
       text_at(said("LoRA of Llama-3.1-8B, no gradient checkpointing"), "/training/gradient_checkpointing"),
       "false");
-  EXPECT_EQ(said("Mistral-7B-v0.3 with plain LoRA, not QLoRA").methods, (std::vector<std::string>{"LoRA"}));
+  EXPECT_EQ(said("Mistral-7B-v0.3 with plain LoRA, not QLoRA").methods, (std::vector<Method>{Method::lora}));
 }
 
 TEST(SaidRequest, AModelOfASizeIsTakenForAnAnswerAndForNothingElse) {
