@@ -281,6 +281,17 @@ std::string fewest_of_each(const SaidRequest& said, const Answers& answers, cons
   return out;
 }
 
+// What a setting that is weighed costs, or one method over the other: "What do we save with QLoRA over LoRA?"
+std::string grown(const SaidRequest& said, const Answers& answers) {
+  const std::size_t values = weighed(said, *methods(said).front().method).size();
+  const std::vector<Way>& ways = answers.ways;
+  std::string out;
+  const bool all = answers.errors.empty() && ways.size() >= values;
+  if (values > 1 && all) out += growth(ways.front().live, ways[values - 1].live);
+  if (ways.size() == 2 && said.methods.size() == 2) out += growth(ways.front().live, ways.back().live);
+  return out;
+}
+
 }  // namespace
 
 Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
@@ -290,7 +301,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
         std::any_of(out.ways.begin(), out.ways.end(), [](const Way& way) { return way.verdict == "fits"; });
     if (machine.slow && enough) continue;
     for (const Open& method : methods(said)) {
-      for (const Open& other : weighed(said)) {
+      for (const Open& other : weighed(said, *method.method)) {
         const std::vector<Open> choices = {method, machine, other};
         json::Errors errors;
         auto way = said.any_model ? largest_model(said, choices, catalog, errors)
@@ -322,11 +333,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
         " Tensor and pipeline parallelism (Megatron) are not replayed: a run that divides the model so needs other "
         "figures than these.";
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
-  if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
-    out.words += growth(out.ways.front().live, out.ways[values - 1].live);
-  // "What do we save with QLoRA over LoRA?"
-  if (out.ways.size() == 2 && said.methods.size() == 2)
-    out.words += growth(out.ways.front().live, out.ways.back().live);
+  out.words += grown(said, out);
   const auto noted =
       std::find_if(out.ways.begin(), out.ways.end(), [](const Way& one) { return !one.note.empty(); });
   if (noted != out.ways.end()) out.words += noted->note;

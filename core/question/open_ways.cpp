@@ -32,6 +32,8 @@ std::string called(std::string_view pointer, const json::Json& value) {
   if (value.is_boolean()) {
     std::string key(pointer.substr(pointer.rfind('/') + 1));
     if (key.starts_with("use_")) key.erase(0, 4);
+    if (key == "dora") key = "DoRA";
+    if (key == "rslora") key = "rsLoRA";
     std::replace(key.begin(), key.end(), '_', ' ');
     return (value.get<bool>() ? "with " : "without ") + key;
   }
@@ -76,13 +78,16 @@ std::vector<Open> methods(const SaidRequest& said) {
   std::vector<Open> out;
   for (const Method method : open) {
     Open one{.name = std::string(name(method)), .values = {}, .method = method};
+    for (const char* variant : {"/peft/use_dora", "/peft/use_rslora"}) {
+      if (method != Method::full && is_set(said.values, variant)) one.name += " " + called(variant, true);
+    }
     if (!said.packed_base.empty()) one.name += " on a base in " + said.packed_base;
     out.push_back(std::move(one));
   }
   return out;
 }
 
-std::vector<Open> weighed(const SaidRequest& said) {
+std::vector<Open> weighed(const SaidRequest& said, Method method) {
   constexpr std::size_t most = 4;
   constexpr std::string_view attention = "/model_args/attn_implementation";
   for (const char* pointer :
@@ -91,6 +96,7 @@ std::vector<Open> weighed(const SaidRequest& said) {
         "/training/gradient_checkpointing", "/training/packing", "/training/use_liger_kernel"}) {
     const auto found = said.weighed.find(pointer);
     if (found == said.weighed.end() || found->second.size() > most) continue;
+    if (method == Method::full && std::string_view(pointer).starts_with("/peft/")) continue;
     std::vector<Open> out;
     // Of a switch that is asked about, the run as it was said goes first and needs no word.
     const bool is_switch = found->second.front().is_boolean() || pointer == attention;

@@ -25,8 +25,8 @@ void set_method(recipe::Values& values, Method method);
 /// The methods that the text speaks of, or all that it leaves open.
 std::vector<Open> methods(const SaidRequest& said);
 
-/// What the text says several values of: "dies with batch 4, runs with batch 2", "DPO or SFT".
-std::vector<Open> weighed(const SaidRequest& said);
+/// What the text says several values of, and the method has: "dies with batch 4, runs with batch 2", "DPO or SFT".
+std::vector<Open> weighed(const SaidRequest& said, Method method);
 
 /// A stack that shares no run out over cards: what is started on several is a copy on each.
 bool in_one_process(const SaidRequest& said);

@@ -54,6 +54,10 @@ std::vector<Method> methods_in(const SaidWords& words) {
   return found;
 }
 
+bool is_among(const std::vector<Method>& ways, Method one) {
+  return std::find(ways.begin(), ways.end(), one) != ways.end();
+}
+
 // The last key of a pointer: "use_dora".
 std::string_view key_of(std::string_view pointer) { return pointer.substr(pointer.rfind('/') + 1); }
 
@@ -325,11 +329,11 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
                     diagnosis::mentions(text, {"matmul_4bit", "linear4bit"});
   const bool variant = read_variants(words, out);
   const bool adapters = read_adapter_type(text, words, out) || variant;
-  const bool full = std::find(ways.begin(), ways.end(), Method::full) != ways.end();
-  if (!full && (adapters || !packed.empty())) {
-    const bool four_bits = std::find(ways.begin(), ways.end(), Method::qlora) != ways.end();
-    ways = {four_bits && packed.empty() ? Method::qlora : Method::lora};
-  }
+  const bool full = is_among(ways, Method::full);
+  const Method of_adapters = is_among(ways, Method::qlora) && packed.empty() ? Method::qlora : Method::lora;
+  if (!full && (adapters || !packed.empty())) ways = {of_adapters};
+  // "DoRA or full fine-tuning"
+  if (full && adapters && ways.size() == 1) ways.insert(ways.begin(), of_adapters);
   const std::vector<Method> left = ways.empty() && !four ? not_denied(words) : std::vector<Method>();
   if (left.size() == 1) ways = left;
   if (!ways.empty() && ways.front() == Method::lora && four && packed.empty()) ways.front() = Method::qlora;

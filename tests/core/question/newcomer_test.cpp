@@ -112,6 +112,20 @@ TEST(NewcomerQuestion, AVariantOfLoraIsOne) {
   EXPECT_EQ(value_at("What do I miss for Llama 3.1 8B on the road?", "/peft/peft_type"), "");
 }
 
+// Full fine-tuning alone was answered, and priced with DoRA where LoRA was named as well.
+TEST(NewcomerQuestion, AVariantOfLoraIsHeldAgainstFullFineTuning) {
+  const char* two = "DoRA or full fine-tuning of Llama 3.2 1B on a 4090, 1024 tokens?";
+  EXPECT_EQ(asked(two).methods, (std::vector<Method>{Method::lora, Method::full}));
+  EXPECT_TRUE(has(words_for(two), " LoRA with DoRA on one GeForce RTX 4090 24GB needs")) << words_for(two);
+  EXPECT_TRUE(has(words_for(two), " Full fine-tuning on one GeForce RTX 4090 24GB needs"));
+  const Answers three =
+      answer(asked("DoRA instead of LoRA for Llama 3.2 1B, or full fine-tuning, on a 4090 with 1024 tokens?"),
+             diagnosis::catalog());
+  ASSERT_EQ(three.ways.size(), 3U) << three.words;
+  EXPECT_TRUE(three.ways.front().request.at("peft").at("use_dora").get<bool>());
+  EXPECT_TRUE(three.ways.back().request.at("peft").is_null());
+}
+
 TEST(NewcomerQuestion, APackedBaseIsRead) {
   const char* gptq = "LoRA on a GPTQ base of Llama 3.1 8B on a 3090, does it fit?";
   EXPECT_EQ(value_at(gptq, "/quantization/quant_method"), "\"gptq\"");
