@@ -5,7 +5,6 @@
 #include "core/diagnosis/signs.h"
 #include "core/memory/step/step.h"
 #include "core/question/said_languages.h"
-#include "core/question/said_switches.h"
 #include "core/run/run.h"
 
 namespace plimsoll::question {
@@ -13,12 +12,6 @@ namespace plimsoll::question {
 namespace {
 
 using diagnosis::size_text;
-
-bool affirms_any(const SaidWords& words, Means means) {
-  const std::vector<SaidPhrase>& phrases = phrases_of(means);
-  return std::any_of(phrases.begin(), phrases.end(),
-                     [&](const SaidPhrase& one) { return affirms(words, one.phrase); });
-}
 
 // Adapters whose own weights are nothing beside the base: what is quantised without any is no run.
 const json::Json smallest_adapters = {{"r", 1}, {"target_modules", "all-linear"}};
@@ -52,12 +45,12 @@ std::optional<run::Run> loaded(const SaidRequest& said, const Held& held, const 
   return run::read_quick_run(json::write(request), catalog, ignored);
 }
 
-memory::Parameters weighed(const run::Run& run) {
+memory::Parameters parameters_of(const run::Run& run) {
   return memory::parameters_of(run.network, run.resolved.recipe, run.machine);
 }
 
 std::string cache_words(const run::Run& run) {
-  const memory::Parameters parameters = weighed(run);
+  const memory::Parameters parameters = parameters_of(run);
   const recipe::Recipe& r = run.resolved.recipe;
   const double bytes = memory::cache_bytes(memory::make_plan(run.network, r, run.machine, parameters), 1);
   if (bytes <= 0) return "";
@@ -95,10 +88,10 @@ bool sets_a_step(const SaidRequest& said) {
 
 bool asks_of_inference(const SaidWords& words, const SaidRequest& said) {
   const bool trains = said.method || said.values.count("/task") + said.weighed.count("/task") != 0 ||
-                      said.values.count("/stack") != 0 || affirms_any(words, Means::trains);
-  if (words.size() > most_asking_words || trains) return false;
+                      said.values.count("/stack") != 0 || affirms(words, Means::trains);
+  if (!is_brief(words) || trains) return false;
   // Who asks whether a model can be run, and sets nothing of a step, wants no training.
-  return affirms_any(words, Means::inference) || (affirms_any(words, Means::runs) && !sets_a_step(said));
+  return affirms(words, Means::inference) || (affirms(words, Means::runs) && !sets_a_step(said));
 }
 
 std::string inference_words(const SaidRequest& said, const run::Catalog& catalog) {
@@ -110,7 +103,7 @@ std::string inference_words(const SaidRequest& said, const run::Catalog& catalog
   for (const Held& held : held_in) {
     std::optional<run::Run> run = loaded(said, held, catalog);
     if (!run) continue;
-    const double bytes = weighed(*run).loaded_bytes;
+    const double bytes = parameters_of(*run).loaded_bytes;
     weights += (weights.empty() ? "" : ", ") + size_text(bytes) + " " + held.called;
     if (cards > 0)
       fits += (fits.empty() ? " " : ", ") + std::string(held.called) + (bytes < cards ? " yes" : " no");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <span>
 
 #include "core/diagnosis/signs.h"
 
@@ -12,14 +11,9 @@ namespace {
 
 using diagnosis::size_text;
 
-constexpr std::size_t longest_beside = 60;
-
-bool begins(const SaidWords& words, std::size_t from, std::size_t to,
-            std::span<const std::string_view> stems) {
+bool says_within(const SaidWords& words, std::size_t from, std::size_t to, Means means) {
   for (std::size_t at = from; at < std::min(to, words.size()); ++at) {
-    if (std::any_of(stems.begin(), stems.end(),
-                    [&](std::string_view stem) { return words[at].text.starts_with(stem); }))
-      return true;
+    if (phrase_at(words, at, means) > 0) return true;
   }
   return false;
 }
@@ -38,19 +32,13 @@ double size_at(const SaidWords& words, std::size_t at, std::size_t& behind) {
 
 // "I measured 31 GB, is that right?", "45 GiB peak, normal?": what was seen, and a doubt about it.
 void read_measured(const SaidWords& words, SaidRequest& out) {
-  constexpr std::string_view doubts[] = {"right",   "normal", "expect", "plausib",  "correct",
-                                         "realis",  "sense",  "ok",     "stimmt",   "richtig",
-                                         "glaubha", "erwart", "legit",  "accurate", "reasonab"};
-  constexpr std::string_view seen[] = {"measur", "observ", "peak", "show", "see",   "saw",   "use",
-                                       "using",  "usage",  "get",  "got",  "repor", "gemes", "zeigt"};
-  constexpr std::string_view where[] = {"peak", "used", "usage", "nvidia"};
   constexpr std::size_t before = 4, after = 2;
-  if (!begins(words, 0, words.size(), doubts)) return;
+  if (!says(words, Means::doubts)) return;
   for (std::size_t at = 0; at < words.size(); ++at) {
     std::size_t behind = 0;
     const double size = size_at(words, at, behind);
-    const bool told = begins(words, at > before ? at - before : 0, at, seen) ||
-                      begins(words, behind, behind + after, where);
+    const bool told = says_within(words, at > before ? at - before : 0, at, Means::seen) ||
+                      says_within(words, behind, behind + after, Means::in_use);
     if (size == 0 || !told) continue;
     out.measured_bytes = size * 1024 * 1024 * 1024;
     // It is no size of a card then.
@@ -108,21 +96,16 @@ std::string held_against(double seen, const Way& way) {
 }  // namespace
 
 void read_asked(const SaidWords& words, SaidRequest& out) {
-  if (words.size() > longest_beside) return;
+  if (!is_brief(words)) return;
   read_measured(words, out);
-  constexpr std::string_view prices[] = {"cost",   "price", "pricing", "dollar", "usd",
-                                         "expens", "koste", "preis",   "费用",   "多少钱"};
-  constexpr std::string_view memory[] = {"memory", "vram", "gb", "gib", "speicher", "显存"};
-  constexpr std::string_view hours[] = {"hour", "hr", "stunde", "小时"};
-  constexpr std::string_view lengths[] = {"context", "seq", "sample", "can", "a", "text", "length"};
   // "What would DoRA cost me in memory" asks for no money.
-  out.asks_price = begins(words, 0, words.size(), prices) && !begins(words, 0, words.size(), memory);
+  out.asks_price = says(words, Means::price) && !says(words, Means::memory);
   for (std::size_t at = 0; at < words.size(); ++at) {
-    if (words[at].is_number() && (words[at].unit == "h" || begins(words, at + 1, at + 2, hours)))
+    if (words[at].is_number() && (words[at].unit == "h" || phrase_at(words, at + 1, Means::hours) > 0))
       out.hours = words[at].number;
-    const bool how_long = phrase_at(words, at, "how long") > 0 && !begins(words, at + 2, at + 3, lengths);
-    out.asks_time = out.asks_time || how_long || phrase_at(words, at, "how many hours") > 0 ||
-                    phrase_at(words, at, "wie lange") > 0;
+    // "How long a context fits" asks for no time.
+    const std::size_t next = at + phrase_at(words, at, Means::how_long);
+    out.asks_time = out.asks_time || (next > at && phrase_at(words, next, Means::long_things) == 0);
   }
 }
 

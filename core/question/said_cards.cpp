@@ -131,11 +131,7 @@ std::vector<const hardware::Gpu*> cards_in(std::string_view folded, const run::C
 }
 
 // "a single A100", "one 4090", "单张": the number that no digit says.
-bool is_one(const SaidWords& words) {
-  const std::vector<SaidPhrase>& ones = phrases_of(Means::one);
-  return std::any_of(ones.begin(), ones.end(),
-                     [&](const SaidPhrase& one) { return says(words, one.phrase); });
-}
+bool is_one(const SaidWords& words) { return says(words, Means::one); }
 
 // How many cards the words speak of; 0: not said.
 double count_in(std::string_view folded, const run::Catalog& catalog) {
@@ -198,8 +194,6 @@ std::string divided(const std::string& folded) {
   return words;
 }
 
-constexpr std::size_t longest_asked_of_cards = 60;
-
 // "24GB" that no word makes the machine's, the data's or the model's: what is left to be the card's.
 double size_alone(const SaidWords& words, double asked_for) {
   constexpr std::string_view others[] = {"ram",    "disk",       "ssd",  "data",     "file", "model",
@@ -250,7 +244,7 @@ std::string unknown_card_in(const diagnosis::Text& text, const SaidWords& words)
   const auto is_brand = [&](std::string_view word) {
     return std::find(std::begin(brands), std::end(brands), word) != std::end(brands);
   };
-  if (words.size() > longest_asked_of_cards) return "";
+  if (!is_brief(words)) return "";
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string_view word = words[at].text;
     const bool before = at > 0 && is_brand(words[at - 1].text) && !words[at - 1].stops();
@@ -273,11 +267,25 @@ void read_unnamed_card(const diagnosis::Text& text, const run::Catalog& catalog,
   // "It was asking for about 10 GB on the GPU" says no size of a card.
   const auto asked = diagnosis::size_in_words(text.folded_lines);
   if (asked && out.card_bytes == asked->bytes) out.card_bytes = 0;
-  if (words.size() > longest_asked_of_cards) return;
+  if (!is_brief(words)) return;
   if (out.card_bytes == 0) out.card_bytes = size_alone(words, asked ? asked->value : 0);
   out.unknown_card = unknown_card_in(text, words);
   const double count = out.card_bytes > 0 ? count_in(text.folded_lines, catalog) : 0;
   if (count > 0) out.values["/parallel/num_gpus"] = json::count_of(count);
+}
+
+// "4x RTX 4090 or one A100": where a clause ends, and where the next one begins.
+std::pair<std::size_t, std::size_t> end_of_clause(std::string_view folded) {
+  std::size_t end = folded.size(), next = folded.size();
+  for (const SaidPhrase& one : phrases_of(Means::between)) {
+    const bool apart = static_cast<unsigned char>(one.phrase.front()) < 0xE0;  // Chinese knows no blanks
+    const std::string word = apart ? " " + std::string(one.phrase) + " " : std::string(one.phrase);
+    const std::size_t at = folded.find(word);
+    if (at >= end) continue;
+    end = at;
+    next = at + word.size();
+  }
+  return {end, next};
 }
 
 }  // namespace
@@ -297,34 +305,8 @@ const hardware::Gpu* card_called(std::string_view name, const run::Catalog& cata
 
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
   std::string_view rest = std::string_view(text.folded_lines).substr(0, longest_said);
-  constexpr std::string_view between[] = {" or ",
-                                          " vs ",
-                                          " vs. ",
-                                          " versus ",
-                                          " than ",
-                                          " against ",
-                                          " compared to ",
-                                          " compared with ",
-                                          " oder ",
-                                          " als ",
-                                          " gegen ",
-                                          " instead of ",
-                                          " ou ",
-                                          " o ",
-                                          " que ",
-                                          " или ",
-                                          " rather than ",
-                                          "还是",
-                                          "比"};
   while (!rest.empty() && out.cards.size() < most_cards) {
-    std::size_t end = rest.size(), next = rest.size();
-    for (const std::string_view word : between) {
-      const std::size_t at = rest.find(word);
-      if (at < end) {
-        end = at;
-        next = at + word.size();
-      }
-    }
+    const auto [end, next] = end_of_clause(rest);
     const std::string_view clause = rest.substr(0, end);
     rest.remove_prefix(next);
     for (const hardware::Gpu* gpu : cards_in(clause, catalog)) {
@@ -335,7 +317,7 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
   }
   if (out.cards.empty()) read_unnamed_card(text, catalog, out);
   const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
-  out.unnamed_mac = out.cards.empty() && words.size() <= longest_asked_of_cards && says_mac(words);
+  out.unnamed_mac = out.cards.empty() && is_brief(words) && says_mac(words);
   const bool apples = std::any_of(out.cards.begin(), out.cards.end(),
                                   [](const SaidCards& one) { return one.gpu->vendor == "Apple"; });
   if (apples || out.unnamed_mac)

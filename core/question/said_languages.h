@@ -35,12 +35,37 @@ enum class Means {
   free,      ///< stands behind the part of a card that is left
   how_many,  ///< asks for a number of what stands behind it
   how_many_cards,
-  card,       ///< begins a word for a card
-  text_only,  ///< a model that sees is shown no images
-  inference,  ///< a model is served, or what serves it
-  runs,       ///< a model is run, whatever for
-  trains,     ///< a model is trained
-  fails       ///< a part of a text that tells of a failure, within words too
+  card,         ///< begins a word for a card
+  text_only,    ///< a model that sees is shown no images
+  inference,    ///< a model is served, or what serves it
+  runs,         ///< a model is run, whatever for
+  trains,       ///< a model is trained
+  full_tuning,  ///< full fine-tuning, where somebody denies it
+  quantized,    ///< the base is
+  freezes,      ///< some layers are not trained
+  last,         ///< stands before a number of layers: "the last 4 layers"
+  layers,
+  reward_model,    ///< a task
+  classification,  ///< another
+  offload,         ///< something is kept outside the card
+  of_optimizer,    ///< its states are
+  of_activations,  ///< what the backward pass needs is
+  on_disk,         ///< on a disk
+  fp32,            ///< a type of weights
+  mixed_precision,
+  between,      ///< stands between two cards that are weighed, as a word of its own
+  each,         ///< stands behind a number of images that every sample has
+  which_model,  ///< asks for the models that fit
+  brings,       ///< asks what a setting is good for
+  doubts,       ///< asks whether a figure is right
+  seen,         ///< stands before a figure that somebody saw
+  in_use,       ///< stands behind one
+  price,
+  memory,
+  hours,
+  how_long,     ///< asks for the time of a run
+  long_things,  ///< stands behind it where a length is asked for
+  fails         ///< a part of a text that tells of a failure, within words too
 };
 
 struct SaidPhrase {

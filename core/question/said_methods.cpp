@@ -63,7 +63,6 @@ std::string_view key_of(std::string_view pointer) { return pointer.substr(pointe
 
 // "use_dora" and its like: a name of its own that turns a flag on.
 bool read_variants(const SaidWords& words, SaidRequest& out) {
-  constexpr std::size_t most_words = 60;
   bool found = false;
   for (const recipe::Field& field : recipe::field_table()) {
     const std::string_view key = key_of(field.pointer);
@@ -72,7 +71,7 @@ bool read_variants(const SaidWords& words, SaidRequest& out) {
     for (const std::string& said : {name, "q" + name}) {
       if (!affirms(words, said)) continue;
       // "DoRA instead of LoRA" holds it against the run without it.
-      if (weighs(words) && says(words, "lora") && words.size() <= most_words) {
+      if (weighs(words) && says(words, "lora") && is_brief(words)) {
         out.weighed[std::string(field.pointer)] = {true, false};
       } else {
         out.values[std::string(field.pointer)] = true;
@@ -86,8 +85,7 @@ bool read_variants(const SaidWords& words, SaidRequest& out) {
 // "LoHa", "IA3", "prompt tuning": the contract's words, with blanks for underscores. Those that are words of a
 // language too ("miss", "bone") are meant where they are not written like one.
 bool read_adapter_type(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
-  constexpr std::size_t most_words = 60;
-  if (words.size() > most_words) return false;
+  if (!is_brief(words)) return false;
   std::string_view all = recipe::find_field("/peft/peft_type")->words;
   while (!all.empty()) {
     const std::string_view type = all.substr(0, all.find(", "));
@@ -131,16 +129,11 @@ void read_frozen_layers(const SaidWords& words, SaidRequest& out) {
   constexpr double most = 200;
   bool frozen = false;
   for (std::size_t at = 0; at < words.size(); ++at) {
-    const std::string_view word = words[at].text;
-    frozen = frozen || word.starts_with("freez") || word.starts_with("frozen") || word.starts_with("unfr") ||
-             word.starts_with("eingefr") || word.find("冻结") != std::string_view::npos;
+    frozen = frozen || phrase_at(words, at, Means::freezes) > 0;
     if (at == 0 || at + 1 >= words.size() || !words[at].is_bare() || words[at].number > most) continue;
-    const std::string_view before = words[at - 1].text, behind = words[at + 1].text;
-    const bool last = before == "last" || before == "top" || before == "letzten" || before == "oberen" ||
-                      before.find("最后") != std::string_view::npos;
-    const bool layers = behind.starts_with("layer") || behind.starts_with("schicht") ||
-                        behind.starts_with("block") || behind.starts_with("层");
-    if (last && layers && words[at].number >= 1) {
+    const bool last =
+        phrase_at(words, at - 1, Means::last) > 0 && phrase_at(words, at + 1, Means::layers) > 0;
+    if (last && words[at].number >= 1) {
       out.values["/training/freeze_trainable_layers"] = json::count_of(words[at].number);
       return;
     }
@@ -192,13 +185,11 @@ void read_trainer(const diagnosis::Text& text, SaidRequest& out) {
 
 // Tasks that are called otherwise than by their id. Online ones have a reward model beside them.
 struct CalledTask {
-  std::string_view phrase;
+  Means means;
   const char* task;
 };
-constexpr CalledTask called_tasks[] = {
-    {"reward model*", "reward"},    {"belohnungsmodell*", "reward"}, {"奖励模型", "reward"},
-    {"classif*", "classification"}, {"klassifi*", "classification"}, {"分类", "classification"},
-};
+constexpr CalledTask called_tasks[] = {{Means::reward_model, "reward"},
+                                       {Means::classification, "classification"}};
 
 // "One GPU for vLLM, one for training", "vLLM on its own GPU": cards that its server has for itself; 0: none are said.
 uint64_t cards_of_the_server(const SaidWords& words) {
@@ -254,7 +245,7 @@ void read_named_task(const SaidWords& words, SaidRequest& out) {
     if (task != json::Json("sft")) out.values.emplace("/task", task);
   }
   for (const CalledTask& one : called_tasks) {
-    if (affirms(words, one.phrase)) out.values.emplace("/task", one.task);
+    if (affirms(words, one.means)) out.values.emplace("/task", one.task);
   }
   if (tasks.size() > 1) out.weighed["/task"] = tasks;
   if (out.values.count("/task") == 0 || !affirms(words, "vllm")) return;
@@ -275,26 +266,24 @@ bool denies_any(const SaidWords& words, std::span<const std::string_view> phrase
 }
 
 constexpr std::string_view adapter_words[] = {"lora", "loras", "peft", "adapter", "adapters"};
-constexpr std::string_view quantized_words[] = {"quantiz*", "quantis*", "4bit", "4 bit", "量化"};
 
 // "Without any PEFT and quantization": of the ways to train those that are left. Nothing where none is denied.
 std::vector<Method> not_denied(const SaidWords& words) {
-  constexpr std::string_view all[] = {"full finetun*", "full fine tun*", "全量", "全参"};
   std::vector<Method> left;
   const bool no_adapters = denies_any(words, adapter_words);
-  if (!no_adapters && !denies(words, "qlora") && !denies_any(words, quantized_words))
+  if (!no_adapters && !denies(words, "qlora") && !denies(words, Means::quantized))
     left.push_back(Method::qlora);
   if (!no_adapters) left.push_back(Method::lora);
-  if (!denies_any(words, all)) left.push_back(Method::full);
-  return left.size() == 3 || words.size() > most_asking_words ? std::vector<Method>() : left;
+  if (!denies(words, Means::full_tuning)) left.push_back(Method::full);
+  return left.size() == 3 || !is_brief(words) ? std::vector<Method>() : left;
 }
 
 // "LoRA instead of QLoRA" weighs the two, and rules nothing out.
 void lock_denied(const SaidWords& words, SaidRequest& out) {
-  if (words.size() > most_asking_words || weighs(words)) return;
+  if (!is_brief(words) || weighs(words)) return;
   const bool quantized = out.values.count("/quantization/load_in_4bit") != 0 ||
                          out.values.count("/quantization/load_in_8bit") != 0;
-  if (!quantized && denies_any(words, quantized_words)) lock("/quantization", out);
+  if (!quantized && denies(words, Means::quantized)) lock("/quantization", out);
   const bool whole = out.methods.size() == 1 && out.values.count("/peft") == 0;
   if (whole && denies_any(words, adapter_words)) lock("/peft", out);
 }
@@ -369,8 +358,7 @@ void read_strategy(const SaidWords& words, SaidRequest& out) {
   if (found.size() == 1) out.values["/parallel/strategy"] = found.front();
   constexpr std::string_view deepspeed[] = {"deepspeed", "deep speed", "zero", "zero3", "zero 3"};
   constexpr std::string_view fsdp[] = {"fsdp", "fsdp2"};
-  constexpr std::string_view offload[] = {"offload*", "cpu offload*", "auslagerung", "卸载"};
-  out.denied = {denies_any(words, deepspeed), denies_any(words, fsdp), denies_any(words, offload)};
+  out.denied = {denies_any(words, deepspeed), denies_any(words, fsdp), denies(words, Means::offload)};
 }
 
 }  // namespace plimsoll::question

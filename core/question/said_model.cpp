@@ -10,6 +10,7 @@
 #include "core/model/not_replayed.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_request.h"
+#include "core/question/said_words.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::question {
@@ -82,8 +83,8 @@ std::string with_size(const std::vector<std::string_view>& words, const run::Cat
 
 // "Whisper large v3", "SmolVLM": a whole name, of which others are longer. A short word alone may be any word.
 std::string whole(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
-  constexpr std::size_t most_words = 60, shortest_alone = 7;
-  if (words.size() > most_words) return "";
+  constexpr std::size_t shortest_alone = 7;
+  if (!is_brief(words)) return "";
   for (std::size_t count = most_joined; count > 0; --count) {
     for (std::size_t first = 0; first + count <= words.size(); ++first) {
       const std::string name = joined(words, first, first + count, "-");
@@ -97,8 +98,7 @@ std::string whole(const std::vector<std::string_view>& words, const run::Catalog
 
 // "Llama3-8B": a spelling of one's own, with a size in it.
 std::string spelled(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
-  constexpr std::size_t most_words = 60;
-  if (words.size() > most_words) return "";
+  if (!is_brief(words)) return "";
   for (const std::string_view word : words) {
     const std::size_t hyphen = word.rfind('-');
     const bool sized = hyphen != std::string_view::npos && word.size() <= longest_name &&
@@ -118,8 +118,8 @@ std::string spelled(const std::vector<std::string_view>& words, const run::Catal
 
 // "the 14B Qwen2.5", "8B的InternVL2.5": the size stands first.
 std::string turned(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
-  constexpr std::size_t most_words = 60, most_behind = 2;
-  if (words.size() > most_words) return "";
+  constexpr std::size_t most_behind = 2;
+  if (!is_brief(words)) return "";
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (!is_parameter_count(words[i]) || !ascii::is_letter(words[i + 1].front())) continue;
     for (std::size_t end = std::min(i + 1 + most_behind, words.size()); end > i + 1; --end) {
@@ -156,8 +156,8 @@ bool is_of_a_name(std::string_view word, const run::Catalog& catalog) {
 
 // "mistral nemo", "llama 4 scout", "tinyllama": how the names of one model begin, and of no other.
 std::string begun(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
-  constexpr std::size_t most_words = 60, shortest = 5;
-  if (words.size() > most_words) return "";
+  constexpr std::size_t shortest = 5;
+  if (!is_brief(words)) return "";
   for (std::size_t count = most_joined; count > 0; --count) {
     for (std::size_t first = 0; first + count <= words.size(); ++first) {
       const std::string begin = ascii::lower(joined(words, first, first + count, "-")) + "-";
@@ -236,9 +236,9 @@ std::string object_in(const std::vector<std::string_view>& words, const run::Cat
 }  // namespace
 
 std::string unknown_model_in(std::string_view text, const run::Catalog& catalog) {
-  constexpr std::size_t most_words = 60, most_before = 3;
-  const std::vector<std::string_view> words = words_of(text, most_words + 1);
-  if (words.size() > most_words) return "";
+  constexpr std::size_t most_before = 3;
+  const std::vector<std::string_view> words = words_of(text, most_asking_words + 1);
+  if (!is_brief(words)) return "";
   const auto names = [&](std::string_view word) {
     const std::string small = ascii::lower(word);
     constexpr std::string_view methods[] = {"lora", "qlora", "instruct", "chat", "base",

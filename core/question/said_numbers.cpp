@@ -337,14 +337,14 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
     else
       at += count - 1;
   }
-  constexpr std::size_t most_words = 60, longest_between = 2;
+  constexpr std::size_t longest_between = 2;
   const auto take_other = [&](std::size_t at, std::size_t other) {
     const std::string_view pointer = taken[at];
     if (pointer == samples || pointer == epochs) return;
     if (other < words.size() && words[other].is_number() && !is_of_another(words, other, pointer))
       take(other, pointer);
   };
-  for (std::size_t at = 0; words.size() <= most_words && at < words.size(); ++at) {
+  for (std::size_t at = 0; is_brief(words) && at < words.size(); ++at) {
     if (taken[at].empty() || taken[at] == cards || taken[at] == effective_batch) continue;
     if (const std::size_t count = between_numbers(words, at + 1); count > 0) take_other(at, at + 1 + count);
     for (std::size_t count = 1; count <= longest_between && count < at; ++count) {
@@ -353,7 +353,7 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   }
   const bool open = std::none_of(found.begin(), found.end(),
                                  [](const SaidNumber& one) { return is_of_tokens(one.pointer); });
-  for (std::size_t at = 0; open && words.size() <= most_words && at < words.size(); ++at) {
+  for (std::size_t at = 0; open && is_brief(words) && at < words.size(); ++at) {
     if (is_length_alone(words, at)) take(at, length);
   }
   return found;

@@ -1,5 +1,4 @@
 // What a text says is kept outside the card: in host memory or on a disk.
-#include <algorithm>
 #include <string>
 
 #include "core/question/said_methods.h"
@@ -7,24 +6,21 @@
 namespace plimsoll::question {
 
 void read_offload(const SaidWords& words, SaidRequest& out) {
-  constexpr std::size_t longest_plan = 60;
-  if (words.size() > longest_plan) return;
-  const auto at = std::find_if(words.begin(), words.end(), [](const SaidWord& word) {
-    return word.text.starts_with("offload") || word.text.starts_with("ausgelagert") ||
-           word.text.find("卸载") != std::string_view::npos;
-  });
-  if (at == words.end() || !affirms_at(words, static_cast<std::size_t>(at - words.begin()))) return;
-  const auto near = [&](std::string_view stem) {
-    const auto first = words.begin() + std::max<std::ptrdiff_t>(0, at - words.begin() - 3);
-    const auto last =
-        words.begin() + std::min<std::ptrdiff_t>(words.end() - words.begin(), at - words.begin() + 4);
-    return std::any_of(first, last, [&](const SaidWord& word) { return word.text.starts_with(stem); });
+  if (!is_brief(words) || !affirms(words, Means::offload)) return;
+  std::size_t at = 0;
+  while (at < words.size() && phrase_at(words, at, Means::offload) == 0) ++at;
+  const auto near = [&](Means means) {
+    constexpr std::size_t reach = 3;
+    for (std::size_t i = at > reach ? at - reach : 0; i <= at + reach; ++i) {
+      if (phrase_at(words, i, means) > 0) return true;
+    }
+    return false;
   };
   const auto found = out.values.find("/parallel/strategy");
   const std::string strategy = found == out.values.end() ? "" : found->second.get<std::string>();
-  const bool optimizer = near("optim") || near("优化器");
-  const char* device = near("nvme") || near("ssd") || near("disk") ? "nvme" : "cpu";
-  if (near("activation")) {
+  const bool optimizer = near(Means::of_optimizer);
+  const char* device = near(Means::on_disk) ? "nvme" : "cpu";
+  if (near(Means::of_activations)) {
     out.values["/training/activation_offloading"] = true;
   } else if (strategy.starts_with("zero")) {
     out.values["/parallel/zero_optimization/offload_optimizer/device"] = device;

@@ -10,8 +10,6 @@ namespace plimsoll::question {
 
 namespace {
 
-constexpr std::size_t longest_asked = 60;
-
 using Parts = std::vector<std::string_view>;
 
 Parts id_parts(std::string_view id) {
@@ -95,7 +93,7 @@ std::string_view optimizer_at(const SaidWords& words, std::size_t at, bool eight
 
 // "The Sophia optimizer": a name that no row has.
 void read_unknown_optimizer(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
-  for (std::size_t at = 1; at < words.size() && words.size() <= longest_asked; ++at) {
+  for (std::size_t at = 1; at < words.size() && is_brief(words); ++at) {
     if (!words[at].text.starts_with("optimi") || words[at - 1].stops()) continue;
     const std::string_view name = as_written(text, words[at - 1]);
     const bool proper = name.size() > 2 && name.front() >= 'A' && name.front() <= 'Z';
@@ -163,7 +161,7 @@ void read_optimizer(const diagnosis::Text& text, const SaidWords& words, SaidReq
     const bool known = std::find(found.begin(), found.end(), json::Json(id)) != found.end();
     if (!id.empty() && !known) found.emplace_back(id);
   }
-  if (found.size() == 2 && weighs(words) && words.size() <= longest_asked) {
+  if (found.size() == 2 && weighs(words) && is_brief(words)) {
     out.weighed["/training/optim"] = found;
     return;
   }

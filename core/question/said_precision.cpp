@@ -7,8 +7,6 @@ namespace plimsoll::question {
 
 namespace {
 
-constexpr std::size_t longest_plan = 60;
-
 bool weighs_types(const SaidWords& words, std::size_t at) {
   constexpr std::size_t longest = 2;  // "instead of"
   for (std::size_t count = 1; count <= longest && count <= at; ++count) {
@@ -28,9 +26,7 @@ std::size_t wide_weights(const SaidWords& words, bool narrow) {
   };
   for (std::size_t at = 0; at < words.size(); ++at) {
     std::size_t count = is_of_bits(words, at, 32) ? words[at].is_bare() ? 2 : 1 : 0;
-    for (const std::string_view name : {"fp32", "float32", "full precision", "single precision",
-                                        "volle genauigkeit", "einfache genauigkeit", "全精度", "单精度"})
-      count = std::max(count, phrase_at(words, at, name));
+    count = std::max(count, phrase_at(words, at, Means::fp32));
     // "bf16 instead of fp32" names both.
     const bool other = at > 1 && phrase_at(words, at - 2, "instead of") > 0;
     if (count == 0 || !(affirms_at(words, at) || (other && narrow))) continue;
@@ -42,21 +38,12 @@ std::size_t wide_weights(const SaidWords& words, bool narrow) {
 }
 
 // "bf16 mixed precision", "AMP": autocast over weights in fp32.
-bool mixes_types(const SaidWords& words) {
-  constexpr std::string_view names[] = {"mixed precision", "amp",
-                                        "autocast",        "混合精度",
-                                        "混合 精度",       "混合精密度",
-                                        "혼합 정밀도",     "precisión mixta",
-                                        "précision mixte", "precisione mista",
-                                        "precisão mista",  "gemischte* genauigkeit"};
-  return std::any_of(std::begin(names), std::end(names),
-                     [&](std::string_view name) { return affirms(words, name); });
-}
+bool mixes_types(const SaidWords& words) { return affirms(words, Means::mixed_precision); }
 
 }  // namespace
 
 void read_precision(const SaidWords& words, SaidRequest& out) {
-  if (words.size() > longest_plan) return;
+  if (!is_brief(words)) return;
   const bool bf16 = affirms(words, "bf16") || affirms(words, "bfloat16");
   const bool fp16 = affirms(words, "fp16") || affirms(words, "float16");
   const std::size_t wide = wide_weights(words, bf16 || fp16);

@@ -32,10 +32,8 @@ void count_images(const SaidWords& words, SaidRequest& out) {
   constexpr double most = 64;
   for (std::size_t at = 0; at + 1 < words.size(); ++at) {
     const bool counts = words[at].is_bare() && words[at].number >= 1 && words[at].number <= most;
-    const bool each = phrase_at(words, at + 1, "per sample") > 0 ||
-                      phrase_at(words, at + 1, "per example") > 0 || phrase_at(words, at + 1, "each") > 0 ||
-                      phrase_at(words, at + 1, "pro beispiel") > 0;
-    if (counts && each) out.values["/vision/images_per_sample"] = json::count_of(words[at].number);
+    if (counts && phrase_at(words, at + 1, Means::each) > 0)
+      out.values["/vision/images_per_sample"] = json::count_of(words[at].number);
   }
 }
 
@@ -136,26 +134,16 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
   if (effective > 0) share_out_the_batch(effective, counted, out);
 }
 
-// Words of the phrase at `at` that means so; 0: none.
-std::size_t words_of(const SaidWords& words, std::size_t at, Means means) {
-  for (const SaidPhrase& one : phrases_of(means)) {
-    if (const std::size_t count = phrase_at(words, at, one.phrase); count > 0) return count;
-  }
-  return 0;
-}
-
 // A model that sees is shown no images.
 void read_text_only(const SaidWords& words, SaidRequest& out) {
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    if (words_of(words, at, Means::text_only) > 0) out.values["/vision/images_per_sample"] = uint64_t{0};
-  }
+  if (says(words, Means::text_only)) out.values["/vision/images_per_sample"] = uint64_t{0};
 }
 
 // "24GB but only 22 free": what other programs hold of the one card that is spoken of. Messages and logs have figures
 // of their own for it.
 void read_in_use(const SaidWords& words, SaidRequest& out) {
   constexpr double gibibyte = 1U << 30U;
-  if (words.size() > most_asking_words || out.cards.size() > 1) return;
+  if (!is_brief(words) || out.cards.size() > 1) return;
   const double size =
       out.cards.empty() ? out.card_bytes / gibibyte : static_cast<double>(out.cards.front().gpu->tier_gib);
   for (std::size_t at = 0; at + 1 < words.size(); ++at) {
@@ -164,7 +152,7 @@ void read_in_use(const SaidWords& words, SaidRequest& out) {
     const bool apart = word.is_bare() && (words[at + 1].text == "gb" || words[at + 1].text == "gib");
     const std::size_t next = at + (apart ? 2 : 1);
     if ((!tied && !word.is_bare()) || next >= words.size() || words[next - 1].stops()) continue;
-    const bool is_free = words_of(words, next, Means::free) > 0;
+    const bool is_free = phrase_at(words, next, Means::free) > 0;
     // Half of a card is seldom taken by a desktop; "4 left" may be anything.
     if (is_free && word.number < size && word.number > size / 2)
       out.values["/hardware/in_use_gib"] = size - word.number;
@@ -197,25 +185,14 @@ const run::ModelEntry* usual_model(double billions, const run::Catalog& catalog)
 bool asks_for_a_model(const SaidWords& words) {
   const bool most = says(words, "biggest") || says(words, "largest") || says(words, "max");
   if (most && (says(words, "model") || says(words, "llm"))) return true;
-  for (const std::string_view phrase : {"what can i train", "what can i fine tune", "what can i finetune",
-                                        "was kann ich trainieren", "was kann ich damit trainieren"}) {
-    if (says(words, phrase)) return true;
-  }
-  constexpr std::string_view asked[] = {"which", "what", "welche", "welches", "welchem"};
-  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
-    const std::string_view what = words[at + 1].text;
-    const bool model = what.substr(0, 5) == "model" || what.substr(0, 3) == "llm";
-    if (model && std::find(std::begin(asked), std::end(asked), words[at].text) != std::end(asked))
-      return true;
-  }
-  return false;
+  return says(words, Means::which_model);
 }
 
 // "How many H100s", "wie viele Karten", "几张": and neither how many tokens nor samples.
 bool asks_for_a_count(const SaidWords& words, const run::Catalog& catalog) {
-  for (std::size_t at = 0; at < words.size() && words.size() <= most_asking_words; ++at) {
-    if (words_of(words, at, Means::how_many_cards) > 0) return true;
-    const std::size_t next = at + words_of(words, at, Means::how_many);
+  for (std::size_t at = 0; at < words.size() && is_brief(words); ++at) {
+    if (phrase_at(words, at, Means::how_many_cards) > 0) return true;
+    const std::size_t next = at + phrase_at(words, at, Means::how_many);
     if (next == at || next >= words.size()) continue;
     const std::string_view what = words[next].text;
     for (const SaidPhrase& card : phrases_of(Means::card)) {

@@ -48,18 +48,7 @@ void lock(std::string_view pointer, SaidRequest& out) {
   if (std::find(locks.begin(), locks.end(), json::Json(dotted)) == locks.end()) locks.push_back(dotted);
 }
 
-bool asks_what_it_brings(const SaidWords& words) {
-  constexpr std::string_view stems[] = {"help", "save",    "worth", "reduc",  "matter", "increas", "affect",
-                                        "let",  "benefit", "hilft", "bringt", "lohnt",  "spar"};
-  return words.size() <= most_asking_words &&
-         std::any_of(words.begin(), words.end(), [&](const SaidWord& word) {
-           for (const std::string_view part : {"有用", "有帮助", "节省", "省多少"}) {
-             if (word.text.find(part) != std::string_view::npos) return true;
-           }
-           return std::any_of(std::begin(stems), std::end(stems),
-                              [&](std::string_view stem) { return word.text.starts_with(stem); });
-         });
-}
+bool asks_what_it_brings(const SaidWords& words) { return is_brief(words) && says(words, Means::brings); }
 
 namespace {
 
@@ -74,7 +63,7 @@ void rule_out(const Words& row, SaidRequest& out) {
 void read_switches(const SaidWords& words, SaidRequest& out) {
   for (const Words& row : switches()) {
     const auto& [phrase, pointer, value, brief, package] = row;
-    const bool program = words.size() > most_asking_words || says(words, "gc collect");
+    const bool program = !is_brief(words) || says(words, "gc collect");
     if ((brief && program) || !says(words, phrase)) continue;
     const bool attention = pointer == "/model_args/attn_implementation";
     if (rules_out(words, phrase, package)) {

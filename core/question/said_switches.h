@@ -11,8 +11,6 @@
 
 namespace plimsoll::question {
 
-constexpr std::size_t most_asking_words = 60;  ///< words that a person asks in
-
 void read_switches(const SaidWords& words, SaidRequest& out);
 
 /// What cannot be had, or is not wanted: no plan proposes it.

@@ -162,18 +162,10 @@ bool denies_within(std::string_view word, std::string_view phrase, Denial denial
 constexpr std::size_t reach =
     2;  // words: "sans le gradient checkpointing", "gradient checkpointing est désactivé"
 
-// How many words at `at` the longest phrase of that meaning takes.
-std::size_t longest_of(const SaidWords& words, std::size_t at, Means means) {
-  std::size_t most = 0;
-  for (const SaidPhrase& one : phrases_of(means))
-    most = std::max(most, asks_whether(words[at].text) ? 0 : phrase_at(words, at, one.phrase));
-  return most;
-}
-
 bool denied_before(const SaidWords& words, std::size_t at, Means means) {
   constexpr std::size_t longest = 4;  // words of a phrase
   for (std::size_t back = 1; back < reach + longest && back <= at && !words[at - back].stops(); ++back) {
-    const std::size_t count = longest_of(words, at - back, means);
+    const std::size_t count = phrase_at(words, at - back, means);
     if (count > 0 && count <= back && back - count < reach) return true;
   }
   return false;
@@ -182,12 +174,12 @@ bool denied_before(const SaidWords& words, std::size_t at, Means means) {
 // "Without any PEFT and quantization"; "no packing and LoRA" has LoRA.
 bool denied_with_another(const SaidWords& words, std::size_t at) {
   if (at < 2 || words[at - 1].stops() || words[at - 2].stops()) return false;
-  return longest_of(words, at - 1, Means::joins) > 0 && denied_before(words, at - 2, Means::without);
+  return phrase_at(words, at - 1, Means::joins) > 0 && denied_before(words, at - 2, Means::without);
 }
 
 bool denied_behind(const SaidWords& words, std::size_t at, Means means) {
   for (std::size_t on = at; on < words.size() && on < at + reach && !words[on - 1].stops(); ++on) {
-    if (longest_of(words, on, means) > 0) return true;
+    if (phrase_at(words, on, means) > 0) return true;
   }
   return false;
 }
@@ -197,6 +189,14 @@ bool denies(const SaidWords& words, std::size_t at, std::size_t count, std::stri
   const bool joined = denial.before == Means::denies_before && denied_with_another(words, at);
   return joined || denies_within(words[at].text, phrase, denial) || denied_before(words, at, denial.before) ||
          denied_behind(words, at + count, denial.behind);
+}
+
+// How Python begins a frame.
+constexpr std::string_view file = "file \"";
+
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+  std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin),
+            text.begin() + static_cast<std::ptrdiff_t>(std::min(end, text.size())), ' ');
 }
 
 }  // namespace
@@ -237,6 +237,32 @@ std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view p
   return count;
 }
 
+std::size_t phrase_at(const SaidWords& words, std::size_t at, Means means) {
+  std::size_t most = 0;
+  if (at >= words.size() || asks_whether(words[at].text)) return most;
+  for (const SaidPhrase& one : phrases_of(means)) most = std::max(most, phrase_at(words, at, one.phrase));
+  return most;
+}
+
+bool says(const SaidWords& words, Means means) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (phrase_at(words, at, means) > 0) return true;
+  }
+  return false;
+}
+
+bool affirms(const SaidWords& words, Means means) {
+  const std::vector<SaidPhrase>& phrases = phrases_of(means);
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](const SaidPhrase& one) { return affirms(words, one.phrase); });
+}
+
+bool denies(const SaidWords& words, Means means) {
+  const std::vector<SaidPhrase>& phrases = phrases_of(means);
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](const SaidPhrase& one) { return denies(words, one.phrase); });
+}
+
 bool says(const SaidWords& words, std::string_view phrase) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (phrase_at(words, at, phrase) > 0) return true;
@@ -267,15 +293,28 @@ bool rules_out(const SaidWords& words, std::string_view phrase, bool is_package)
   return false;
 }
 
-std::size_t rather_at(const SaidWords& words, std::size_t at) {
-  return at < words.size() ? longest_of(words, at, Means::rather) : 0;
-}
+std::size_t rather_at(const SaidWords& words, std::size_t at) { return phrase_at(words, at, Means::rather); }
 
 bool weighs(const SaidWords& words) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (rather_at(words, at) > 0) return true;
   }
   return says(words, "from") && says(words, "to");
+}
+
+std::string without_addresses(std::string_view folded) {
+  std::string out(folded);
+  for (const std::string_view scheme : {"http://", "https://", "www."}) {
+    for (std::size_t at = out.find(scheme); at != std::string::npos; at = out.find(scheme, at))
+      blank(out, at, out.find_first_of(" \n\"'<>)]", at));
+  }
+  constexpr std::string_view packages_at = "-packages/";
+  for (std::size_t at = out.find(file); at != std::string::npos; at = out.find(file, at + file.size())) {
+    const std::size_t begin = at + file.size(), end = std::min(out.find('"', begin), out.size());
+    const std::size_t library = out.find(packages_at, begin);
+    blank(out, begin, library < end ? library : end);
+  }
+  return out;
 }
 
 }  // namespace plimsoll::question
