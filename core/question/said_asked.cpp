@@ -18,25 +18,13 @@ bool says_within(const SaidWords& words, std::size_t from, std::size_t to, Means
   return false;
 }
 
-// Gibibytes of the number at `at`, "31 GB" or "22.3gb"; 0: it is no size. `behind`: the word that follows it.
-double size_at(const SaidWords& words, std::size_t at, std::size_t& behind) {
-  constexpr std::string_view units[] = {"g", "gb", "gib", "gigs"};
-  const auto is_unit = [&](std::string_view word) {
-    return std::find(std::begin(units), std::end(units), word) != std::end(units);
-  };
-  const bool apart = words[at].is_bare() && at + 1 < words.size() && is_unit(words[at + 1].text);
-  if (!apart && !(words[at].is_number() && is_unit(words[at].unit))) return 0;
-  behind = at + (apart ? 2 : 1);
-  return words[at].number;
-}
-
 // "I measured 31 GB, is that right?", "45 GiB peak, normal?": what was seen, and a doubt about it.
 void read_measured(const SaidWords& words, SaidRequest& out) {
   constexpr std::size_t before = 4, after = 2;
   if (!says(words, Means::doubts)) return;
   for (std::size_t at = 0; at < words.size(); ++at) {
     std::size_t behind = 0;
-    const double size = size_at(words, at, behind);
+    const double size = gibibytes_at(words, at, behind);
     const bool told = says_within(words, at > before ? at - before : 0, at, Means::seen) ||
                       says_within(words, behind, behind + after, Means::in_use);
     if (size == 0 || !told) continue;

@@ -155,9 +155,9 @@ double count_in(std::string_view folded, const run::Catalog& catalog) {
 // What stands around the name of a card: brands, sizes, types of memory.
 bool is_beside_a_name(const SaidWord& word) {
   constexpr std::string_view known[] = {"nvidia", "amd",  "geforce", "rtx",     "gtx",        "tesla", "gpu",
-                                        "gpus",   "card", "vram",    "edition", "generation", "gb"};
+                                        "gpus",   "card", "vram",    "edition", "generation", "gb",    "gib"};
   const bool memory = word.text.starts_with("hbm") || word.text.starts_with("gddr");
-  const bool size = word.is_number() && (word.unit == "gb" || word.unit == "g" || word.unit == "gib");
+  const bool size = word.is_number() && is_gibibytes(word.unit);
   return memory || size || is_socket(word.text) ||
          std::find(std::begin(known), std::end(known), word.text) != std::end(known);
 }
@@ -203,24 +203,18 @@ double size_alone(const SaidWords& words, double asked_for) {
                                        "weighs", "its",  "ram",  "only"};
   double found = 0;
   for (std::size_t at = 0; at < words.size(); ++at) {
-    SaidWord word = words[at];
-    if (word.unit.starts_with("x")) {  // "1x48gb"
-      const SaidWords behind = split(word.unit.substr(1));
-      if (behind.size() == 1 && behind.front().is_number()) word = behind.front();
-    }
-    const bool apart = word.is_bare() && at + 1 < words.size() && words[at + 1].text == "gb";
-    const bool tied = word.is_number() && (word.unit == "gb" || word.unit == "g" || word.unit == "gib");
-    if ((!apart && !tied) || word.number < 4 || word.number > 300 || word.number == asked_for) continue;
-    const std::size_t last = apart ? at + 1 : at;
-    const bool other = last + 1 < words.size() && !words[last].stops() &&
+    std::size_t behind = at + 1;
+    const double size = gibibytes_at(words, at, behind);
+    if (size < 4 || size > 300 || size == asked_for) continue;
+    const bool other = behind < words.size() && !words[behind - 1].stops() &&
                        std::any_of(std::begin(others), std::end(others), [&](std::string_view stem) {
-                         return words[last + 1].text.starts_with(stem);
+                         return words[behind].text.starts_with(stem);
                        });
     const bool used =
         at > 0 && std::find(std::begin(uses), std::end(uses), words[at - 1].text) != std::end(uses);
     if (other || used) continue;
-    if (found != 0 && found != word.number) return 0;
-    found = word.number;
+    if (found != 0 && found != size) return 0;
+    found = size;
   }
   return found * 1024 * 1024 * 1024;
 }

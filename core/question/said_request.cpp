@@ -147,15 +147,12 @@ void read_in_use(const SaidWords& words, SaidRequest& out) {
   const double size =
       out.cards.empty() ? out.card_bytes / gibibyte : static_cast<double>(out.cards.front().gpu->tier_gib);
   for (std::size_t at = 0; at + 1 < words.size(); ++at) {
-    const SaidWord& word = words[at];
-    const bool tied = word.unit == "gb" || word.unit == "g" || word.unit == "gib";
-    const bool apart = word.is_bare() && (words[at + 1].text == "gb" || words[at + 1].text == "gib");
-    const std::size_t next = at + (apart ? 2 : 1);
-    if ((!tied && !word.is_bare()) || next >= words.size() || words[next - 1].stops()) continue;
-    const bool is_free = phrase_at(words, next, Means::free) > 0;
+    std::size_t next = at + 1;
+    const double left = words[at].is_bare() ? words[at].number : 0;
+    const double free = std::max(left, gibibytes_at(words, at, next));
+    if (next >= words.size() || words[next - 1].stops() || phrase_at(words, next, Means::free) == 0) continue;
     // Half of a card is seldom taken by a desktop; "4 left" may be anything.
-    if (is_free && word.number < size && word.number > size / 2)
-      out.values["/hardware/in_use_gib"] = size - word.number;
+    if (free < size && free > size / 2) out.values["/hardware/in_use_gib"] = size - free;
   }
 }
 

@@ -263,6 +263,24 @@ bool denies(const SaidWords& words, Means means) {
                      [&](const SaidPhrase& one) { return denies(words, one.phrase); });
 }
 
+bool is_gibibytes(std::string_view unit) {
+  constexpr std::string_view units[] = {"g", "gb", "gib", "gigs"};
+  return std::find(std::begin(units), std::end(units), unit) != std::end(units);
+}
+
+double gibibytes_at(const SaidWords& words, std::size_t at, std::size_t& behind) {
+  SaidWord word = words[at];
+  if (word.is_number() && word.unit.starts_with('x')) {
+    const SaidWords times = split(word.unit.substr(1));
+    if (times.size() != 1 || !times.front().is_number()) return 0;
+    word = times.front();
+  }
+  const bool apart = word.is_bare() && at + 1 < words.size() && is_gibibytes(words[at + 1].text);
+  if (!apart && !(word.is_number() && is_gibibytes(word.unit))) return 0;
+  behind = at + (apart ? 2 : 1);
+  return word.number;
+}
+
 bool says(const SaidWords& words, std::string_view phrase) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (phrase_at(words, at, phrase) > 0) return true;

@@ -52,6 +52,11 @@ bool denies(const SaidWords& words, Means means);
 /// "I can't use Liger", "flash attention is not installed": it is off, and nobody can switch it on.
 bool rules_out(const SaidWords& words, std::string_view phrase, bool is_package);
 
+/// Gibibytes of the number at `at`, "31 GB", "22.3gb", "1x48g", "16 gib"; 0: it is no size. `behind`: the word that
+/// follows it.
+double gibibytes_at(const SaidWords& words, std::size_t at, std::size_t& behind);
+bool is_gibibytes(std::string_view unit);
+
 /// How many words at `at` stand between two of which one is taken: "instead of" 2; 0: none.
 std::size_t rather_at(const SaidWords& words, std::size_t at);
 /// "A or B", "A instead of B", "switching from A to B": two are held against each other.

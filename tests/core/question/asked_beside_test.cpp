@@ -95,6 +95,17 @@ TEST(AskedBeside, CardsAreCountedApartFromTheirName) {
   EXPECT_EQ(read_line("llama 3.1 70b qlora on 1x48gb").card_bytes, 48.0 * 1024 * 1024 * 1024);
 }
 
+// "16 gb" was a card's, and "16 gib" nothing.
+TEST(AskedBeside, ASizeIsOneInWhateverUnit) {
+  constexpr double gib = 1024.0 * 1024 * 1024;
+  for (const char* text :
+       {"does qlora of llama 3.1 8b fit with 16 gib", "does qlora of llama 3.1 8b fit with 16 gb",
+        "does qlora of llama 3.1 8b fit with 16gib", "does qlora of llama 3.1 8b fit with 16 gigs"})
+    EXPECT_EQ(read_line(text).card_bytes, 16 * gib) << text;
+  EXPECT_EQ(read_line("qlora of llama 3.1 8b on a 4090, 22 gib free").values["/hardware/in_use_gib"],
+            json::Json(2.0));
+}
+
 // A disk is read as one, and said not to be priced as one; who cannot offload to it has not.
 TEST(AskedBeside, WhatGoesToADiskIsNoHostMemory) {
   const std::string plan =
