@@ -113,7 +113,9 @@ constexpr Row rows[] = {
     {"de", Means::layers, "schicht*"},
     {"de", Means::reward_model, "belohnungsmodell*"},
     {"de", Means::classification, "klassifi*"},
-    {"de", Means::offload, "ausgelagert*"},
+    {"de", Means::offload, "auslager*, ausgelagert*, auszulagern"},
+    {"de", Means::of_activations, "aktivierung*"},
+    {"de", Means::on_disk, "festplatte*"},
     {"de", Means::fp32, "volle genauigkeit, einfache genauigkeit"},
     {"de", Means::mixed_precision, "gemischte* genauigkeit"},
     {"de", Means::between, "oder, als, gegen"},
@@ -299,6 +301,7 @@ constexpr Row rows[] = {
     {"zh", Means::classification, "分类"},
     {"zh", Means::offload, "卸载"},
     {"zh", Means::of_optimizer, "优化器"},
+    {"zh", Means::on_disk, "硬盘, 磁盘"},
     {"zh", Means::fp32, "全精度, 单精度"},
     {"zh", Means::mixed_precision, "混合精度, 混合 精度"},
     {"zh", Means::between, "还是, 比"},
@@ -346,6 +349,7 @@ constexpr Row rows[] = {
     {"ko", Means::filler, "약"},
     {"ko", Means::how_many_cards, "몇 장"},
     {"ko", Means::mixed_precision, "혼합 정밀도"},
+    {"ko", Means::offload, "오프로드"},
     {"ko", Means::fails, "부족, 오류, 에러"},
 };
 

@@ -69,6 +69,18 @@ TEST(SaidLanguages, QuantisationAdaptersAndOffloadAreDeniedAlike) {
   EXPECT_EQ(value_in("Llama 3.1 8B: full fine-tuning, senza LoRA", "/peft"), "");
 }
 
+// Left on the card it was, and nobody said so.
+TEST(SaidLanguages, WhatIsKeptOutsideTheCardIsSaidInGermanToo) {
+  const char* optimizer = "/parallel/zero_optimization/offload_optimizer/device";
+  const char* german =
+      "Volles Finetuning von Llama 3.1 8B mit ZeRO-3 mit Auslagerung auf die CPU, 2x A100 80GB";
+  EXPECT_EQ(value_in(german, optimizer), "\"cpu\"");
+  EXPECT_EQ(
+      value_in("Volles Finetuning von Llama 3.1 8B mit ZeRO-3 ohne Auslagerung, 2x A100 80GB", optimizer),
+      "");
+  EXPECT_EQ(value_in("Llama 3.1 8B 풀 파인튜닝 ZeRO-3 CPU 오프로드 2x A100 80GB", optimizer), "\"cpu\"");
+}
+
 struct Numbers {
   const char *text, *micro, *length;
 };
