@@ -53,6 +53,7 @@ enum class Means {
   on_disk,         ///< on a disk
   fp32,            ///< a type of weights
   mixed_precision,
+  asks,         ///< a part of a sentence that asks, with a mark behind it or without
   between,      ///< stands between two cards that are weighed, as a word of its own
   each,         ///< stands behind a number of images that every sample has
   which_model,  ///< asks for the models that fit

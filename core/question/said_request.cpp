@@ -247,7 +247,9 @@ bool assigns(std::string_view text) {
 }  // namespace
 
 bool asks(std::string_view folded) {
-  for (const std::string_view mark : {"?", "？", "吗", "how much", "will it fit", "is it possible"}) {
+  std::vector<std::string_view> marks = {"?", "？"};
+  for (const SaidPhrase& one : phrases_of(Means::asks)) marks.push_back(one.phrase);
+  for (const std::string_view mark : marks) {
     for (std::size_t at = folded.find(mark); at != std::string_view::npos;
          at = folded.find(mark, at + mark.size())) {
       const std::string_view said = diagnosis::sentence_around(folded, at, mark.size(), 160);

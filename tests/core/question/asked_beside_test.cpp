@@ -59,6 +59,8 @@ TEST(AskedBeside, AQuestionWithoutItsMarkIsOneAndReportsNoFailure) {
   EXPECT_EQ(failures("it is out of memory"), 1U);
   EXPECT_TRUE(asks("what would 8-bit adam save me on llama 3.1 8b"));
   EXPECT_FALSE(asks("model = load(\"x\")"));
+  EXPECT_TRUE(asks("7b的模型用lora微调，24g显存不够，为什么"));
+  EXPECT_TRUE(asks("qwen2.5-7b lora微调需要多少显存"));
 }
 
 TEST(AskedBeside, AFigureThatWasSeenIsHeldAgainstTheRun) {
