@@ -37,13 +37,38 @@ bool has_section(const recipe::Values& values, std::string_view section) {
                      [&](const auto& entry) { return entry.first.compare(0, section.size(), section) == 0; });
 }
 
+// Of the request, and where it is silent what the text says of the run. A base is quantised as one of them says, and
+// not as both.
+recipe::Values values_said(const Situation& s) {
+  recipe::Values out = s.values;
+  const bool quantized = has_section(s.values, "/quantization");
+  for (const auto& [pointer, value] : s.said) {
+    if (!quantized || !pointer.starts_with("/quantization")) out.emplace(pointer, value);
+  }
+  return out;
+}
+
+void read_method(const Situation& s, Facts& f) {
+  if (has_section(s.values, "/peft")) {
+    f.method = Method::adapters;
+  } else if (s.recipe != nullptr) {
+    f.method = Method::full;
+    f.method_assumed = !has_section(s.values, "/training");
+  }
+  if (const auto adapters = flag_at(s.said, "/peft")) {
+    if (*adapters || f.method != Method::adapters) f.method = *adapters ? Method::adapters : Method::full;
+    f.method_assumed = false;
+  }
+}
+
 void read_request(const Situation& s, Facts& f) {
-  const recipe::Values& v = s.values;
+  const recipe::Values v = values_said(s);
   f.model = s.model;
   f.task = text_at(v, "/task");
   f.strategy = text_at(v, "/parallel/strategy");
   f.attention = text_at(v, "/model_args/attn_implementation");
   f.gpus = number_at(v, "/parallel/num_gpus");
+  f.gpus_in_words = f.gpus && s.values.count("/parallel/num_gpus") == 0;
   f.batch = number_at(v, "/training/per_device_train_batch_size");
   f.length = number_at(v, "/training/max_length");
   f.rank = number_at(v, "/peft/r");
@@ -53,35 +78,11 @@ void read_request(const Situation& s, Facts& f) {
   f.dora = flag_at(v, "/peft/use_dora").value_or(false);
   f.saves_modules = has_section(v, "/peft/modules_to_save");
   f.fp32 = text_at(v, "/model_args/dtype") == "float32";
-  if (flag_at(v, "/quantization/load_in_4bit").value_or(false)) f.quantization = "4bit";
   if (flag_at(v, "/quantization/load_in_8bit").value_or(false)) f.quantization = "8bit";
+  // Four bits outweigh: bitsandbytes' settings of either are called llm_int8_...
+  if (flag_at(v, "/quantization/load_in_4bit").value_or(false)) f.quantization = "4bit";
   if (!text_at(v, "/quantization/quant_method").empty()) f.quantization = "4bit";
-  if (has_section(v, "/peft")) {
-    f.method = Method::adapters;
-  } else if (s.recipe != nullptr) {
-    f.method = Method::full;
-    f.method_assumed = !has_section(v, "/training");
-  }
-}
-
-// What the text says of the run, as a request.
-void read_said(const recipe::Values& said, Facts& f) {
-  if (!f.vllm_share) f.vllm_share = number_at(said, "/rl/vllm_gpu_memory_utilization");
-  if (const auto adapters = flag_at(said, "/peft")) {
-    if (*adapters || f.method != Method::adapters) f.method = *adapters ? Method::adapters : Method::full;
-    f.method_assumed = false;
-  }
-  // Four bits first: bitsandbytes' settings of either are called llm_int8_...
-  if (f.quantization.empty() && flag_at(said, "/quantization/load_in_4bit").value_or(false))
-    f.quantization = "4bit";
-  if (f.quantization.empty() && flag_at(said, "/quantization/load_in_8bit").value_or(false))
-    f.quantization = "8bit";
-  if (f.strategy.empty()) f.strategy = text_at(said, "/parallel/strategy");
-  if (f.task.empty()) f.task = text_at(said, "/task");
-  f.dora = f.dora || flag_at(said, "/peft/use_dora").value_or(false);
-  if (!f.batch) f.batch = number_at(said, "/training/per_device_train_batch_size");
-  if (!f.length) f.length = number_at(said, "/training/max_length");
-  if (!f.checkpointing) f.checkpointing = flag_at(said, "/training/gradient_checkpointing");
+  read_method(s, f);
 }
 
 void read_method_words(const Text& text, const Prose& prose, Facts& f) {
@@ -292,7 +293,6 @@ Facts read_facts(const Situation& situation, const TextReading& reading, const N
   const bool no_figures = !numbers.tried && !numbers.capacity;
   const bool unnamed = situation.model.empty();
   const bool spoken = no_figures && unnamed;
-  read_said(situation.said, facts);
   read_words(situation, reading, unnamed && parameters_in_name(head) > 0, facts);
   facts.images_alone = reading.frames.shows("pictures") && !facts.sees;
   read_answered_method(situation.answers, facts);
