@@ -265,7 +265,7 @@ void weigh(const Situation& s, Facts& f) {
     f.at_most = f.method == Method::full && !typed ? std::max(f.whole, 16 * f.parameters) : f.whole;
   f.fits_in_16bit = (f.method == Method::inference || (f.fp32 && f.method != Method::full)) &&
                     f.quantization.empty() && f.weights16 < 0.65 * f.capacity &&
-                    2 * f.weights16 > 0.93 * f.capacity;
+                    2 * f.weights16 > most_at_rest * f.capacity;
   f.share = card.divided() && !f.whole_on_each ? card.share() : share_of(f, weights, grown);
 }
 
@@ -306,7 +306,7 @@ Facts read_facts(const Situation& situation, const TextReading& reading, const N
                          (facts.method != Method::full || facts.method_assumed);
   weigh(situation, facts);
   const double least = facts.sharing_unsaid ? facts.whole : facts.share;
-  if (facts.capacity == 0 && least > 0.93 * largest) facts.capacity = largest;
+  if (facts.capacity == 0 && least > most_at_rest * largest) facts.capacity = largest;
   return facts;
 }
 

@@ -52,6 +52,10 @@ struct Situation {
 
 struct TextReading;
 
+/// Part of a card that weights, gradients and states may take at most: context, kernels and one short sample take
+/// the rest.
+constexpr double most_at_rest = 0.93;
+
 enum class Method { unknown, full, adapters, inference };
 
 struct Facts {

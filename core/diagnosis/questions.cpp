@@ -229,7 +229,7 @@ bool method_decides(const TextReading& r) {
   const Facts& f = r.facts;
   const double full = f.sharing_unsaid ? f.whole : f.share;
   const bool told = r.message() != nullptr && r.message()->family->kind == MessageKind::spoken;
-  return !told && f.method_assumed && f.capacity > 0 && full > 0.93 * f.capacity &&
+  return !told && f.method_assumed && f.capacity > 0 && full > most_at_rest * f.capacity &&
          f.weights16 < 0.85 * f.capacity;
 }
 

@@ -148,7 +148,8 @@ bool needs_full(Sign sign) {
 // Where nobody said what is trained, the weights alone are there whatever it is.
 bool holds_of_weights(Evidence& e, const Facts& f) {
   const bool beyond = e.sign == Sign::whole_beyond || e.sign == Sign::share_beyond;
-  if (!beyond || f.several() || !f.quantization.empty() || f.capacity == 0 || f.weights16 < 0.93 * f.capacity)
+  if (!beyond || f.several() || !f.quantization.empty() || f.capacity == 0 ||
+      f.weights16 < most_at_rest * f.capacity)
     return false;
   e.words = "The weights alone take " + size_text(f.weights16) + " in 16 bits; the card has " +
             size_text(f.capacity) + ".";

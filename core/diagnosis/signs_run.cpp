@@ -38,7 +38,7 @@ void read_run(const TextReading& r, Signs& out) {
                           !f.model_parallel;
   // Words alone say that there are several cards, not that the model was too large for one of them.
   const bool told = each || f.whole_on_each || !f.gpus_in_words || r.phase == FailurePhase::load ||
-                    f.strategy == "ddp" || (f.whole > 0.93 * f.capacity && f.capacity > 0);
+                    f.strategy == "ddp" || (f.whole > most_at_rest * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " + std::string(quantized ? "a quantised base is not divided."
                                                         : f.strategy.empty()

@@ -27,7 +27,7 @@ void read_likely_share(const TextReading& r, Signs& out) {
   if (f.whole == 0 || f.method == Method::unknown || f.shared_by_unknown() ||
       r.prose.says(Say::fewer) != nullptr)
     return;
-  const double card = 0.93 * (f.capacity > 0 ? f.capacity : largest_common);
+  const double card = most_at_rest * (f.capacity > 0 ? f.capacity : largest_common);
   const double share = std::max(f.share, f.at_most * f.share / f.whole);
   if (share <= card || (f.capacity > 0 && f.share > card)) return;
   out.push_back(
@@ -62,7 +62,7 @@ void read_arithmetic(const TextReading& r, Signs& out) {
   const Message* message = r.message();
   if (f.capacity == 0) read_likely_share(r, out);
   if (f.whole > 0 && f.capacity > 0) {
-    add(out, f.whole > 0.93 * f.capacity, Sign::whole_beyond,
+    add(out, f.whole > most_at_rest * f.capacity, Sign::whole_beyond,
         "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
             size_text(f.capacity) + ".");
     // A pass over the layers that began with less allocated shows that the weights are smaller than thought.
@@ -71,11 +71,12 @@ void read_arithmetic(const TextReading& r, Signs& out) {
     const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
                               message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
     if (!contradicted) read_likely_share(r, out);
-    add(out, f.share > 0.93 * f.capacity && !contradicted && !f.shared_by_unknown(), Sign::share_beyond,
+    add(out, f.share > most_at_rest * f.capacity && !contradicted && !f.shared_by_unknown(),
+        Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
     add(out,
-        f.share > 0.7 * f.capacity && f.share <= 0.93 * f.capacity &&
+        f.share > 0.7 * f.capacity && f.share <= most_at_rest * f.capacity &&
             (f.method == Method::full ? f.sharded() : f.share + least_rest > f.capacity),
         Sign::share_is_most,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
