@@ -138,17 +138,13 @@ double gain(const Question& question, const std::vector<Named>& named, const std
   return right - *std::max_element(shares.begin(), shares.end());
 }
 
-// A frame of a pass says where in a step, and not whether the tokens of this one were more than before. The
-// optimizer's own step holds no tokens: its frame says when.
-bool in_a_pass(FailurePhase phase) {
-  return phase == FailurePhase::forward || phase == FailurePhase::loss || phase == FailurePhase::backward;
-}
-
 bool made_steps(const TextReading& r) { return !progress_in_words(r.text.folded_lines).empty(); }
 
 // What the text, the traceback or the request answers already is not asked.
 bool is_known(const Question& question, const TextReading& r) {
   const Facts& f = r.facts;
+  // A frame of a pass says where in a step, and not whether the tokens of this one were more than before. The
+  // optimizer's own step holds no tokens: its frame says when.
   if (question.id == "when")
     return (r.frames.phase != FailurePhase::unknown && !in_a_pass(r.frames.phase)) || r.rerun.exact;
   if (question.id == "cards") return !f.several() || !f.strategy.empty();

@@ -29,10 +29,6 @@ struct Shown {
   // A request of a few hundredths of the card may be any of many tensors.
   bool telling() const { return !window.empty() && tried > 0.01 * room; }
   bool is_size(double bytes) const { return bytes >= window.low && bytes <= window.high; }
-  bool in_a_step() const {
-    return phase == FailurePhase::forward || phase == FailurePhase::loss || phase == FailurePhase::backward ||
-           phase == FailurePhase::optimizer;
-  }
 };
 
 bool is_in(Instant instant, FailurePhase phase) {
@@ -158,7 +154,7 @@ std::string words_of(const Asked& asked, std::string_view setting, const Shown& 
 // allocated than it can hold.
 bool contradict(const Played& played, const Shown& shown, Rerun& out) {
   constexpr double margin = 0.5 * gibibyte;
-  if (shown.in_a_step() && shown.allocated < 0.9 * played.at_rest - margin) {
+  if (in_a_step(shown.phase) && shown.allocated < 0.9 * played.at_rest - margin) {
     out.contradicts = "at_rest";
     out.explanation = "smaller";
     out.expected = played.at_rest;
@@ -189,7 +185,7 @@ bool contradict(const Played& played, const Shown& shown, Rerun& out) {
 void get_further(const Situation& s, const Shown& shown, const Played& played, Rerun& out) {
   constexpr double margin = 0.5 * gibibyte;
   const bool got_there = played.least <= shown.room || played.least <= 1.2 * shown.allocated + margin;
-  if (!shown.tokens || !shown.in_a_step() || played.least == INFINITY || got_there) return;
+  if (!shown.tokens || !in_a_step(shown.phase) || played.least == INFINITY || got_there) return;
   out.contradicts = "at_least";
   out.expected = played.least;
   out.contradiction = "By the request at least " + size_text(played.least) +

@@ -66,9 +66,7 @@ void read_arithmetic(const TextReading& r, Signs& out) {
         "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
             size_text(f.capacity) + ".");
     // A pass over the layers that began with less allocated shows that the weights are smaller than thought.
-    const bool in_a_pass = r.phase == FailurePhase::forward || r.phase == FailurePhase::loss ||
-                           r.phase == FailurePhase::backward;
-    const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
+    const bool contradicted = in_a_pass(r.phase) && message != nullptr && message->numbers.allocated &&
                               message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
     if (!contradicted) read_likely_share(r, out);
     add(out, f.share > most_at_rest * f.capacity && !contradicted && !f.shared_by_unknown(),
@@ -259,8 +257,7 @@ bool tells_a_size(MessageKind kind) { return kind == MessageKind::allocator || k
 // One tensor of a GiB or more.
 void read_large_request(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
-  const bool in_a_pass = r.phase == FailurePhase::unknown || r.phase == FailurePhase::forward ||
-                         r.phase == FailurePhase::backward || r.phase == FailurePhase::loss;
+  const bool passing = r.phase == FailurePhase::unknown || in_a_pass(r.phase);
   const bool large =
       message != nullptr && tells_a_size(message->family->kind) && r.asked && r.asked->bytes >= gibibyte;
   const bool named = !r.matches.empty() && r.matches.front().model.empty();
@@ -268,16 +265,15 @@ void read_large_request(const TextReading& r, const Situation& situation, Signs&
   const bool language =
       r.facts.parameters > 0 || (large && r.asked->bytes >= 4 * gibibyte &&
                                  (!r.facts.task.empty() || r.facts.method == Method::adapters));
-  add(out, large && in_a_pass && !named && language && r.facts.method != Method::inference,
-      Sign::large_request,
+  add(out, large && passing && !named && language && r.facts.method != Method::inference, Sign::large_request,
       "One tensor of " + size_text(large ? r.asked->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
           "large.");
-  if (large && in_a_pass && !named) read_logits_product(r, r.asked->bytes, out);
+  if (large && passing && !named) read_logits_product(r, r.asked->bytes, out);
   // What one tensor of the text alone can take: logits in fp32, or the scores of all heads. Flat buffers of
   // all parameters belong to full fine-tuning.
   const double text = largest_of_text(r.facts, situation);
-  add(out, large && in_a_pass && text > 0 && r.asked->bytes > 1.1 * text, Sign::beyond_the_text,
+  add(out, large && passing && text > 0 && r.asked->bytes > 1.1 * text, Sign::beyond_the_text,
       "One tensor of " + size_text(large ? r.asked->bytes : 0) +
           " is more than logits or scores of the text take (" + size_text(text) +
           "): other tokens than those of the text's length were there.");
@@ -286,7 +282,7 @@ void read_large_request(const TextReading& r, const Situation& situation, Signs&
   const bool power =
       gibibytes >= 2 && std::fabs(std::log2(gibibytes) - std::round(std::log2(gibibytes))) < 1e-9;
   add(out,
-      power && in_a_pass && !named && may_be_scores(gibibytes * gibibyte, r.facts, situation) &&
+      power && passing && !named && may_be_scores(gibibytes * gibibyte, r.facts, situation) &&
           r.phase != FailurePhase::loss && message->numbers.allocated &&
           message->numbers.allocated->bytes > 0,
       Sign::is_power_of_two,

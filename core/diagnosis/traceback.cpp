@@ -179,6 +179,12 @@ std::string line_around(CountedText lines, std::size_t at) {
 
 std::string_view name(FailurePhase phase) { return phases[static_cast<std::size_t>(phase)]; }
 
+bool in_a_pass(FailurePhase phase) {
+  return phase == FailurePhase::forward || phase == FailurePhase::loss || phase == FailurePhase::backward;
+}
+
+bool in_a_step(FailurePhase phase) { return in_a_pass(phase) || phase == FailurePhase::optimizer; }
+
 FailurePhase phase_named(std::string_view wanted) {
   const auto* found = std::find(std::begin(phases), std::end(phases), wanted);
   return found == std::end(phases) ? FailurePhase::unknown

@@ -28,6 +28,10 @@ enum class FailurePhase : uint8_t {
 };
 std::string_view name(FailurePhase phase);
 FailurePhase phase_named(std::string_view name);
+/// Forward, loss or backward: tokens are in the model.
+bool in_a_pass(FailurePhase phase);
+/// The same, or the optimizer's step: all weights are in their place.
+bool in_a_step(FailurePhase phase);
 
 struct Frames {
   FailurePhase phase = FailurePhase::unknown;

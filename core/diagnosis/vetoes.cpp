@@ -15,23 +15,14 @@ double allocated_of(const TextReading& r) {
 }
 
 // Behind loading, by the traceback: all weights are in their place.
-bool in_a_step(const TextReading& r) {
-  switch (r.frames.phase) {
-    case FailurePhase::forward:
-    case FailurePhase::loss:
-    case FailurePhase::backward:
-    case FailurePhase::optimizer:
-    case FailurePhase::eval:
-      return true;
-    default:
-      return false;
-  }
+bool is_loaded(const TextReading& r) {
+  return in_a_step(r.frames.phase) || r.frames.phase == FailurePhase::eval;
 }
 
 // Weights that would be there are larger than all that is.
 std::string no_room_for_weights(const TextReading& r, double bytes_each, const char* what) {
   const double weights = bytes_each * r.facts.parameters, there = allocated_of(r);
-  if (!in_a_step(r) || there == 0 || r.facts.offload || weights <= 1.03 * there) return "";
+  if (!is_loaded(r) || there == 0 || r.facts.offload || weights <= 1.03 * there) return "";
   return std::string(what) + " takes " + size_text(weights) + ", and in the step " + size_text(there) +
          " were allocated in all.";
 }
@@ -54,7 +45,7 @@ std::string loaded_whole(const TextReading& r) {
   if (r.facts.gpus && *r.facts.gpus == 1) return one_card;
   if (!r.facts.gpus && r.facts.strategy.empty()) return "Nothing says that several cards share the model.";
   if (r.facts.model_parallel) return parts_of_it;
-  return r.facts.layered ? one_process : in_a_step(r) ? "Loading was over." : "";
+  return r.facts.layered ? one_process : is_loaded(r) ? "Loading was over." : "";
 }
 
 std::string whole_copy(const TextReading& r) {
@@ -72,10 +63,9 @@ std::string fp32_weights(const TextReading& r) {
 }
 
 std::string no_states_yet(const TextReading& r) {
-  const FailurePhase at = r.frames.phase;
-  const bool before = at == FailurePhase::forward || at == FailurePhase::loss || at == FailurePhase::backward;
-  return before ? "Optimizer states are made in the optimizer's step, and it failed in the pass before it."
-                : "";
+  return in_a_pass(r.frames.phase)
+             ? "Optimizer states are made in the optimizer's step, and it failed in the pass before it."
+             : "";
 }
 
 std::string no_samples_there(const TextReading& r) {
@@ -136,7 +126,7 @@ constexpr Rule rules[] = {
     {"does_not_fit_at_all", too_much_weight},
     {"replicated_not_sharded", whole_copy},
     {"sharding_load_peak", loaded_whole},
-    {"load_peak", [](const TextReading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
+    {"load_peak", [](const TextReading& r) { return is_loaded(r) ? std::string("Loading was over.") : ""; }},
     {"fp32_by_mistake", fp32_weights},
     {"optimizer_states_first_step", no_states_yet},
     {"optimizer_foreach_temporary", no_states_yet},
