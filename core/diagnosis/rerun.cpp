@@ -28,7 +28,6 @@ struct Shown {
 
   // A request of a few hundredths of the card may be any of many tensors.
   bool telling() const { return !window.empty() && tried > 0.01 * room; }
-  bool is_size(double bytes) const { return bytes >= window.low && bytes <= window.high; }
 };
 
 bool is_in(Instant instant, FailurePhase phase) {
@@ -98,7 +97,7 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
       const bool open = !shown.tokens && holds_tokens(section.phase);
       // Where fragments alone end the simulated run, the real one may have got on.
       const bool reached = out.highest <= shown.room;
-      if (reached && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes)) {
+      if (reached && !open && is_in(section.phase, shown.phase) && shown.window.holds(event.bytes)) {
         out.off = std::min(out.off, off);
         if (off < nearest) {
           nearest = off;
@@ -107,7 +106,7 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
       }
       if (is_at(section.phase, shown.phase)) {
         least_of_any = std::min(least_of_any, live);
-        if (shown.is_size(event.bytes)) out.least = std::min(out.least, live);
+        if (shown.window.holds(event.bytes)) out.least = std::min(out.least, live);
       }
       if (dies && !out.death) out.death = asked;
       live += bytes;
@@ -133,7 +132,7 @@ double agreement(const Played& played, const Shown& shown) {
     const bool framed = there && shown.phase != FailurePhase::unknown && off < 0.05;
     return framed ? (played.match ? 1.5 : 1) : 0;
   }
-  if (there && shown.is_size(death.bytes) && off < 0.05) return 3;
+  if (there && shown.window.holds(death.bytes) && off < 0.05) return 3;
   return !played.match ? -0.5 : shown.tried > 0.05 * shown.room ? large : 2;
 }
 

@@ -180,9 +180,9 @@ double largest_of_text(const Facts& f, const Situation& situation) {
 // it may.
 bool may_be_scores(double bytes, const Facts& f, const Situation& situation) {
   if (situation.network == nullptr || !f.length) return true;
-  const std::vector<model::Stack>& stacks = situation.network->stacks;
-  if (stacks.empty() || stacks.front().groups.empty()) return true;
-  const auto heads = static_cast<double>(stacks.front().groups.front().heads);
+  const model::LayerGroup* layers = text_layers(*situation.network);
+  if (layers == nullptr) return true;
+  const auto heads = static_cast<double>(layers->heads);
   const double samples = bytes / (2 * heads * *f.length * *f.length);
   return heads == 0 || (samples >= 1 && samples == std::floor(samples));
 }

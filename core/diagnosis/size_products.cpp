@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/tensors.h"
 #include "core/json/rounding.h"
 
 namespace plimsoll::diagnosis {
@@ -48,22 +49,13 @@ std::string knob_of(const Situation& situation, std::string_view tensor) {
   return "";
 }
 
-const model::LayerGroup* first_layers(const model::Architecture& network) {
-  if (network.stacks.empty() || network.stacks.front().groups.empty()) return nullptr;
-  return &network.stacks.front().groups.front();
-}
-
-// The caching allocator rounds up to 2 MiB, and tensors to 512 bytes.
-constexpr double most_padding = 2 * mebibyte - 512;
-
 // The numbers of units of `each` bytes that print as this size; none where the least is more than the most.
 struct Reach {
   double least, most;
 };
 Reach reach_of(const Size& tried, double each) {
-  const double half = std::max(tried.half, 256.0);
-  const double padding = tried.bytes > 20 * mebibyte ? most_padding : 0;
-  return {std::ceil((tried.bytes - half - padding) / each), std::floor((tried.bytes + half) / each)};
+  const Window window = window_of(tried, MessageKind::allocator);
+  return {std::ceil(window.low / each), std::floor(window.high / each)};
 }
 
 // The roundest of them; 0 where there is none.
@@ -159,12 +151,6 @@ void add_scores(const Size& tried, double heads_each, const Facts& facts, std::v
   }
 }
 
-// What is left of a whole number without its factors of two.
-double odd_part(double count) {
-  while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
-  return count;
-}
-
 // Logits of the vocabularies that are known, where their tokens come out exact. Small requests are those of
 // weights and layers first: some of eighty vocabularies has nearly any of their sizes by chance, the six that
 // are trained most, with a power of two of tokens, one in seven.
@@ -204,7 +190,7 @@ void add_usual(Size tried, std::vector<Product>& out) {
   for (const UsualShape& shape : usual_shapes) {
     const std::string model(shape.model);
     const double weight = 4 * shape.hidden * shape.mlp;
-    if (weight <= tried.bytes + tried.half && weight >= tried.bytes - tried.half - most_padding)
+    if (window_of(tried, MessageKind::allocator).holds(weight))
       out.push_back(
           {"weight",
            "a weight of the MLP, " + grouped(shape.hidden) + " x " + grouped(shape.mlp) + element(4), model,
@@ -234,7 +220,7 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
   if (tried.bytes <= 20 * mebibyte || tried.bytes > largest_tensor) return out;
   if (situation.network != nullptr) {
     const model::Architecture& network = *situation.network;
-    const model::LayerGroup* layers = first_layers(network);
+    const model::LayerGroup* layers = text_layers(network);
     add_logits(tried, static_cast<double>(network.vocab_size), "", false, out);
     if (layers != nullptr) {
       add_scores(tried, static_cast<double>(layers->heads), facts, out);
@@ -252,12 +238,7 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
     one.exact = false;
     one.words += ": more than a micro-batch has (" + grouped(most_possible) + ")";
   }
-  // A power of two, once, three or five times, is chosen; another multiple may be chance.
-  const auto chosen = [](const Product& one) {
-    double count = one.tokens;
-    while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
-    return one.exact && (count == 1 || count == 3 || count == 5);
-  };
+  const auto chosen = [](const Product& one) { return one.exact && is_chosen(one.tokens); };
   // As many tokens as the person said come first, then numbers that somebody chooses.
   const double batch = facts.batch.value_or(0);
   const double said = batch * facts.length.value_or(0), completions = batch * completion_of(situation);

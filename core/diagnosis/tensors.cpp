@@ -115,12 +115,6 @@ void join(std::string& list, const std::string& word, const char* between) {
   list += (list.empty() ? "" : between) + word;
 }
 
-// A power of two, once, three or five times.
-bool is_chosen(double count) {
-  while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
-  return count == 1 || count == 3 || count == 5;
-}
-
 class Search {
  public:
   Search(const Window& window, double tried, const TextReading& reading)
@@ -133,7 +127,7 @@ class Search {
                   std::initializer_list<int> sizes = {2, 4}) {
     for (const int size : sizes) {
       const double bytes = elements * size;
-      const bool close = bytes >= w_.low && bytes <= w_.high;
+      const bool close = w_.holds(bytes);
       if (!close && (bytes < w_.loose || bytes > w_.high)) continue;
       add(kind, size, bytes, what, model, close ? 0 : -1.5);
     }
@@ -217,11 +211,6 @@ void search_partitions(Search& search, const model::Architecture& network, const
                     "all parameters by " + whole_text(cards) + " cards", "", {4});
 }
 
-const model::LayerGroup* text_layers(const model::Architecture& network) {
-  const model::Stack* text = network.stacks.empty() ? nullptr : &network.stacks.front();
-  return text == nullptr || text->groups.empty() ? nullptr : &text->groups.front();
-}
-
 // What grows with the tokens of a micro-batch whose size is known.
 void search_activations(Search& search, const model::Architecture& network, const Facts& facts) {
   const model::LayerGroup* layers = text_layers(network);
@@ -268,6 +257,21 @@ void search_round_lengths(Search& search, const model::Architecture& network, co
 }
 
 }  // namespace
+
+double odd_part(double count) {
+  while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
+  return count;
+}
+
+bool is_chosen(double count) {
+  const double odd = odd_part(count);
+  return odd == 1 || odd == 3 || odd == 5;
+}
+
+const model::LayerGroup* text_layers(const model::Architecture& network) {
+  const model::Stack* text = network.stacks.empty() ? nullptr : &network.stacks.front();
+  return text == nullptr || text->groups.empty() ? nullptr : &text->groups.front();
+}
 
 Window window_of(const Size& tried, MessageKind kind) {
   Window w;

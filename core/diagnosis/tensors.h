@@ -45,7 +45,16 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
 struct Window {
   double low = 1, high = 0, loose = 1;
   bool empty() const { return low > high; }
+  bool holds(double bytes) const { return bytes >= low && bytes <= high; }
 };
 Window window_of(const Size& tried, MessageKind kind);
+
+/// What is left of a whole number without its factors of two.
+double odd_part(double count);
+/// A power of two, once, three or five times: a number of tokens that a person chooses, and that hardly comes by chance.
+bool is_chosen(double count);
+
+/// The first layers of the network that reads text; null where it has none.
+const model::LayerGroup* text_layers(const model::Architecture& network);
 
 }  // namespace plimsoll::diagnosis
