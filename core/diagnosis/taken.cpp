@@ -7,6 +7,7 @@
 #include "core/diagnosis/signs.h"
 #include "core/memory/step/replay.h"
 #include "core/recipe/tasks.h"
+#include "core/run/last_that.h"
 
 namespace plimsoll::diagnosis {
 
@@ -44,12 +45,7 @@ uint64_t least_that_fails(const Situation& s, const recipe::Recipe& recipe, doub
     return peak_of(s, changed) > room;
   };
   if (!fails(most)) return 0;
-  uint64_t fits = 0;
-  while (most - fits > 1) {
-    const uint64_t middle = fits + (most - fits) / 2;
-    (fails(middle) ? most : fits) = middle;
-  }
-  return most;
+  return run::last_that(0, most, [&](uint64_t count) { return !fails(count); }) + 1;
 }
 
 // Tokens of the micro-batch by the very size that failed, where it is that of this model's logits.

@@ -14,6 +14,7 @@
 #include "core/question/peak_parts.h"
 #include "core/question/said_asked.h"
 #include "core/run/card_sizes.h"
+#include "core/run/last_that.h"
 #include "core/run/limits.h"
 #include "core/run/machines.h"
 #include "core/run/notes.h"
@@ -216,10 +217,8 @@ std::string longest(const Way& way, const run::Catalog& catalog) {
     low = high;
     high *= 2;
   }
-  for (high = std::min(high, most / step + 1); high > low + 1;) {
-    const uint64_t middle = low + (high - low) / 2;
-    (fits(middle * step, false) ? low : high) = middle;
-  }
+  low = run::last_that(low, std::max(low + 1, std::min(high, most / step + 1)),
+                       [&](uint64_t steps) { return fits(steps * step, false); });
   if (low * step <= way.length) return "";
   return " Samples of up to " + std::to_string(low * step) + " tokens fit" +
          (fits(low * step, true) ? "." : ", unless what is not said is otherwise.");

@@ -1,6 +1,7 @@
 #include "core/question/card_counts.h"
 
 #include "core/diagnosis/signs.h"
+#include "core/run/last_that.h"
 #include "core/run/unsaid.h"
 
 namespace plimsoll::question {
@@ -54,11 +55,7 @@ std::string fewest_cards(const SaidRequest& said, const hardware::Gpu& gpu, cons
            ".";
   // The fewest of which it is true, where it is of `most`.
   const auto fewest = [&](uint64_t most, memory::Verdict verdict) {
-    for (uint64_t low = 0; most > low + 1;) {
-      const uint64_t middle = low + (most - low) / 2;
-      (reaches(middle, verdict) ? most : low) = middle;
-    }
-    return most;
+    return run::last_that(0, most, [&](uint64_t count) { return !reaches(count, verdict); }) + 1;
   };
   high = fewest(high, memory::Verdict::fits);
   const uint64_t barely = fewest(high, memory::Verdict::tight);

@@ -5,6 +5,7 @@
 
 #include "core/memory/parameters/targets.h"
 #include "core/recipe/tasks.h"
+#include "core/run/last_that.h"
 
 namespace plimsoll::run {
 
@@ -92,17 +93,7 @@ uint64_t longest(const Run& run) {
   return positions == 0 ? uint64_t{1} << 24 : positions;
 }
 
-// The largest number from `low` on, which is known to be one, and below `high` for which `holds`.
-template <class Holds>
-uint64_t last_that(uint64_t low, uint64_t high, const Holds& holds) {
-  while (high - low > 1) {
-    const uint64_t middle = low + (high - low) / 2;
-    (holds(middle) ? low : high) = middle;
-  }
-  return low;
-}
-
-// The same, found from a guess outwards.
+// `last_that`, found from a guess outwards.
 template <class Holds>
 uint64_t last_that_near(uint64_t guess, uint64_t low, uint64_t high, const Holds& holds) {
   const bool up = guess == low || holds(guess);
