@@ -121,7 +121,7 @@ void apply(Asked& asked, const Wishes& wishes, const run::Catalog& catalog) {
   Changed changed = with_wishes(*tree, wishes, asked.fresh, catalog);
   if (!changed.errors.empty()) asked.errors = as_json(changed.errors);
   if (changed.request != *tree) asked.request = json::write(changed.request);
-  for (Said& one : changed.said) asked.said.push_back(std::move(one));
+  for (run::Choice& one : changed.said) asked.said.push_back(std::move(one));
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ int command_compare(const Options& options) {
     if (!one->errors.empty()) return refuse(one->errors);
   }
   AllSaid said = b.said;
-  for (const Said& one : a.said) {
+  for (const run::Choice& one : a.said) {
     if (std::find(said.begin(), said.end(), one) == said.end()) said.push_back(one);
   }
   const std::string text = report::compare_text(a.request, b.request, catalog());

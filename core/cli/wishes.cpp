@@ -144,9 +144,9 @@ void apply_set(Changed& changed, const std::string& text, const run::Catalog& ca
 }
 
 void fill_in(Changed& changed, const run::Catalog& catalog) {
-  for (run::Usual& usual : run::usual_choices(changed.request, catalog)) {
+  for (run::Choice& usual : run::usual_choices(changed.request, catalog)) {
     put(changed.request, usual.pointer, usual.value);
-    changed.said.push_back({usual.pointer, usual.value, std::move(usual.why)});
+    changed.said.push_back(std::move(usual));
   }
 }
 
@@ -232,14 +232,14 @@ void use_local_config(Changed& changed, const run::Catalog& catalog) {
 
 std::vector<std::string> sentences(const AllSaid& said) {
   std::vector<std::string> lines;
-  for (const Said& one : said)
+  for (const run::Choice& one : said)
     lines.push_back(run::dotted(one.pointer) + " is " + words(one.value) + ": " + one.why);
   return lines;
 }
 
 Json as_json(const AllSaid& said) {
   Json list = Json::array();
-  for (const Said& one : said)
+  for (const run::Choice& one : said)
     list.push_back({{"pointer", one.pointer}, {"value", one.value}, {"why", one.why}});
   return list;
 }

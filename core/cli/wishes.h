@@ -13,6 +13,7 @@
 #include "core/cli/typed.h"
 #include "core/json/json.h"
 #include "core/run/catalog.h"
+#include "core/run/choice.h"
 
 namespace plimsoll::cli {
 
@@ -28,14 +29,8 @@ bool any(const Wishes& wishes);
 /// Parts that several names share.
 json::Error ambiguous(const std::string& pointer, const Typed& typed);
 
-/// What the command made of a request: a value, and where it comes from. As /assumptions of a report.
-struct Said {
-  std::string pointer;
-  json::Json value;
-  std::string why;
-  bool operator==(const Said&) const = default;
-};
-using AllSaid = std::vector<Said>;
+/// What the command made of a request: values, and where they come from. As /assumptions of a report.
+using AllSaid = std::vector<run::Choice>;
 
 struct Changed {
   json::Json request;

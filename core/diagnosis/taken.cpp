@@ -61,7 +61,7 @@ constexpr const char* by_size = "the size that failed is of so many tokens";
 constexpr uint64_t step_of_length = 256, most_steps = 64;
 
 void take_length(const Situation& s, const TextReading& r, const recipe::Recipe& recipe,
-                 std::vector<Taken>& out) {
+                 std::vector<run::Choice>& out) {
   const auto batch = static_cast<double>(recipe.training.per_device_train_batch_size);
   if (const double tokens = tokens_by_size(r); tokens > 0 && batch == 1) {
     out.push_back({length_at, static_cast<uint64_t>(tokens), by_size, s.values.count(batch_at) > 0});
@@ -84,7 +84,7 @@ uint64_t samples_by_size(const TextReading& r, const recipe::Recipe& recipe) {
 }
 
 void take_batch(const Situation& s, const TextReading& r, const recipe::Recipe& recipe,
-                std::vector<Taken>& out) {
+                std::vector<run::Choice>& out) {
   if (const uint64_t samples = samples_by_size(r, recipe); samples > 0) {
     out.push_back({batch_at, samples, by_size, true});
     return;
@@ -97,7 +97,7 @@ void take_batch(const Situation& s, const TextReading& r, const recipe::Recipe& 
 
 // Its steps ran: what is too much is the batch of evaluation, or all the logits that are kept for metrics.
 void take_evaluation(const Situation& s, const TextReading& r, recipe::Recipe recipe,
-                     std::vector<Taken>& out) {
+                     std::vector<run::Choice>& out) {
   if (s.values.count(evaluation_at) == 0) out.push_back({evaluation_at, "steps", "it failed in evaluation"});
   recipe.training.eval_strategy = "steps";
   if (!r.frames.shows("collects")) return;
@@ -146,8 +146,8 @@ bool weights_are_16bit(const Situation& s, const TextReading& r) {
          allocated < 2 * f.weights16;
 }
 
-std::vector<Taken> taken_of(const Situation& s, const TextReading& r) {
-  std::vector<Taken> out;
+std::vector<run::Choice> taken_of(const Situation& s, const TextReading& r) {
+  std::vector<run::Choice> out;
   recipe::Recipe recipe = s.recipe == nullptr ? recipe::Recipe() : *s.recipe;
   if (states_are_fp32(r) && s.values.count(type_at) == 0) {
     out.push_back(

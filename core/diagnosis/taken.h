@@ -2,27 +2,20 @@
 // failed and not for the defaults of a trainer: the type of its weights, and a micro-batch and a length that
 // are no larger than what the card shows.
 //
-//     for (const Taken& one : taken_of(situation, d.reading)) one.pointer;   // "/training/max_length"
+//     for (const run::Choice& one : taken_of(situation, d.reading)) one.pointer;   // "/training/max_length"
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/diagnosis/facts.h"
-#include "core/json/json.h"
+#include "core/run/choice.h"
 
 namespace plimsoll::diagnosis {
 
 struct TextReading;
 
-struct Taken {
-  std::string pointer;  ///< of the request
-  json::Json value;
-  std::string why;
-  bool proven = false;  ///< by a size that failed and is of no other value
-};
 /// None of these is in the situation's values.
-std::vector<Taken> taken_of(const Situation& situation, const TextReading& reading);
+std::vector<run::Choice> taken_of(const Situation& situation, const TextReading& reading);
 
 /// Whether an optimizer's state of the size of a weight in fp32 could not be had. torch makes exp_avg and
 /// exp_avg_sq with zeros_like: in their weight's own type (torch/optim/adamw.py _init_group).

@@ -20,16 +20,16 @@ namespace plimsoll::question {
 struct Way {
   std::string name;  ///< "LoRA on 2 x RTX 3090, a whole copy on each card"
   json::Json request;
-  std::vector<run::Usual> taken;  ///< of it, what nobody said
-  double needed = 0;              ///< bytes on the fullest card, as a report of it says
-  double host = 0;                ///< bytes of the machine\'s RAM, at least
-  double device = 0;              ///< what nvidia-smi shows, with what PyTorch caches
-  double hours = 0;               ///< of the whole run, where time or price is asked; 0: not known
-  double usd_per_hour = 0;        ///< the lowest that is known, where a price is asked; 0: none
-  double usable = 0;              ///< 0: no card is known
-  std::string_view verdict;       ///< fits, tight, no; "" where no card is known
-  bool if_so = false;             ///< it fits, and not where what nobody said is otherwise
-  bool wide = false;              ///< its weights lie in fp32, and nobody said so
+  std::vector<run::Choice> taken;  ///< of it, what nobody said
+  double needed = 0;               ///< bytes on the fullest card, as a report of it says
+  double host = 0;                 ///< bytes of the machine\'s RAM, at least
+  double device = 0;               ///< what nvidia-smi shows, with what PyTorch caches
+  double hours = 0;                ///< of the whole run, where time or price is asked; 0: not known
+  double usd_per_hour = 0;         ///< the lowest that is known, where a price is asked; 0: none
+  double usable = 0;               ///< 0: no card is known
+  std::string_view verdict;        ///< fits, tight, no; "" where no card is known
+  bool if_so = false;              ///< it fits, and not where what nobody said is otherwise
+  bool wide = false;               ///< its weights lie in fp32, and nobody said so
   bool narrow = false;   ///< all of them are trained in 16 bits without a copy in fp32, and nobody said so
   std::string smallest;  ///< where no card is known, what it would need: "48GB (A40, L40S)"
   uint64_t length = 0, batch = 0;

@@ -31,14 +31,14 @@ bool is_on_several(const Way& way) {
 
 std::string taken_words(const SaidRequest& said, const std::vector<Way>& ways) {
   const Way& way = ways.front();
-  std::vector<run::Usual> taken = way.taken;
+  std::vector<run::Choice> taken = way.taken;
   // Where nobody says a length, it is the trainer's own.
   if (said.leaves_open("/training/max_length")) taken.push_back({"/training/max_length", way.length, ""});
   std::string out;
   const auto add = [&out](const std::string& what) { out += (out.empty() ? "" : ", ") + what; };
   for (const TakenWords& row : taken_rows) {
     const auto one = std::find_if(taken.begin(), taken.end(),
-                                  [&](const run::Usual& each) { return each.pointer == row.pointer; });
+                                  [&](const run::Choice& each) { return each.pointer == row.pointer; });
     if (one != taken.end())
       add(std::string(row.before) + (row.valued ? json::write(one->value) : "") + std::string(row.behind));
   }
@@ -62,13 +62,13 @@ void take_the_least(Way& way, const run::Catalog& catalog) {
   json::Json unnamed = request;
   unnamed.erase("stack");
   way.taken = run::usual_choices(unnamed, catalog);
-  std::erase_if(way.taken, [&](const run::Usual& one) {
+  std::erase_if(way.taken, [&](const run::Choice& one) {
     return one.pointer == "/training/per_device_train_batch_size" ||
            (one.pointer == "/stack" && request.contains("stack"));
   });
   const auto takes = [&](std::string_view pointer) {
     return std::any_of(way.taken.begin(), way.taken.end(),
-                       [pointer](const run::Usual& one) { return one.pointer == pointer; });
+                       [pointer](const run::Choice& one) { return one.pointer == pointer; });
   };
   if (takes("/stack") && takes("/training/bf16") && !request.contains("quantization") &&
       !request.contains(json::Json::json_pointer(dtype_at)))
@@ -79,7 +79,7 @@ void take_the_least(Way& way, const run::Catalog& catalog) {
     if (!request.contains(json::Json::json_pointer(pointer)) && !takes(pointer))
       way.taken.push_back({pointer, value, "not said; so it needs least"});
   }
-  for (const run::Usual& one : way.taken) request[json::Json::json_pointer(one.pointer)] = one.value;
+  for (const run::Choice& one : way.taken) request[json::Json::json_pointer(one.pointer)] = one.value;
 }
 
 }  // namespace plimsoll::question

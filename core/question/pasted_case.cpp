@@ -24,10 +24,10 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
 
 // Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing. The
 // micro-batch is left open: the failure itself shows how large it is at least.
-std::vector<run::Usual> usual_of(const json::Json& request, const run::Catalog& catalog) {
-  std::vector<run::Usual> usual = run::usual_choices(request, catalog);
-  std::erase_if(usual,
-                [](const run::Usual& one) { return one.pointer == "/training/per_device_train_batch_size"; });
+std::vector<run::Choice> usual_of(const json::Json& request, const run::Catalog& catalog) {
+  std::vector<run::Choice> usual = run::usual_choices(request, catalog);
+  std::erase_if(
+      usual, [](const run::Choice& one) { return one.pointer == "/training/per_device_train_batch_size"; });
   return usual;
 }
 
@@ -125,13 +125,13 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
     tree = of_text(out.said, catalog);
     out.found_request = json::write(*tree);
     if (out.said.method) out.usual = usual_of(*tree, catalog);
-    for (const run::Usual& one : out.usual) (*tree)[json::Json::json_pointer(one.pointer)] = one.value;
+    for (const run::Choice& one : out.usual) (*tree)[json::Json::json_pointer(one.pointer)] = one.value;
   }
   out.given = recipe::read_request(*tree, out.errors);
   const std::optional<SaidUpgrade> upgrade = add_upgrade(diagnosis::fold(text.substr(0, longest_said)), out);
   add_versions(text, out);
   s.values = out.given.values;
-  for (const run::Usual& one : out.usual) s.values.erase(one.pointer);
+  for (const run::Choice& one : out.usual) s.values.erase(one.pointer);
   s.model = out.given.model_id.empty() ? out.given.model_name : out.given.model_id;
   const auto gpu = s.values.find("/hardware/gpu");
   if (gpu != s.values.end() && gpu->second.is_string()) {
@@ -143,7 +143,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   if (upgrade && out.run && s.recipe != nullptr && !s.is_plan) price_upgrade(*upgrade, *out.run, catalog, s);
 }
 
-void assume(run::Usual choice, const run::Catalog& catalog, PastedCase& one) {
+void assume(run::Choice choice, const run::Catalog& catalog, PastedCase& one) {
   one.given.values[choice.pointer] = choice.value;
   one.usual.push_back(std::move(choice));
   replay_what_can_be(catalog, one);

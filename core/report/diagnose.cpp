@@ -89,39 +89,34 @@ std::string summary_of(const Diagnosis& d) {
 // A model's name alone is no run.
 bool is_told(const PastedCase& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
 
-// The request that plans are to be made for: as it was given, with what the failure shows besides.
-struct Adjustment {
-  std::string pointer;
-  json::Json value;
-  std::string why;
-  bool proven = false;
-};
+// What the request that plans are to be made for has besides what was given.
+using Adjustments = std::vector<run::Choice>;
+
 // What the text alone says of a run is completed by what failed, and not by a trainer's defaults; a request that
 // was given, by what is proven.
-std::vector<Adjustment> taken_from_failure(const PastedCase& one, const Diagnosis& d) {
-  std::vector<Adjustment> out;
+Adjustments taken_from_failure(const PastedCase& one, const Diagnosis& d) {
+  Adjustments out;
   if (!is_told(one)) return out;
-  for (const run::Usual& usual : one.usual) out.push_back({usual.pointer, usual.value, usual.why});
-  for (diagnosis::Taken& taken : diagnosis::taken_of(one.situation, d.reading)) {
-    if (taken.proven || !one.found_request.empty())
-      out.push_back({std::move(taken.pointer), std::move(taken.value), std::move(taken.why), taken.proven});
+  out = one.usual;
+  for (run::Choice& taken : diagnosis::taken_of(one.situation, d.reading)) {
+    if (taken.proven || !one.found_request.empty()) out.push_back(std::move(taken));
   }
   return out;
 }
-std::vector<Adjustment> versions_said(const PastedCase& one) {
-  std::vector<Adjustment> out;
+Adjustments versions_said(const PastedCase& one) {
+  Adjustments out;
   for (const auto& [pointer, version] : one.versions)
     out.push_back({pointer, version, "the text says so, or is as old"});
   return out;
 }
-std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
-  std::vector<Adjustment> out;
+Adjustments adjustments(const PastedCase& one, const Diagnosis& d) {
+  Adjustments out;
   const recipe::Values& values = one.given.values;
   if (values.count("/hardware/gpu") == 0 && !d.cards.empty()) {
     out.push_back({"/hardware/gpu", d.cards.front(), "the first card that reports such a capacity"});
   }
-  for (Adjustment& said : versions_said(one)) out.push_back(std::move(said));
-  for (Adjustment& taken : taken_from_failure(one, d)) out.push_back(std::move(taken));
+  for (run::Choice& said : versions_said(one)) out.push_back(std::move(said));
+  for (run::Choice& taken : taken_from_failure(one, d)) out.push_back(std::move(taken));
   const bool foreign = std::any_of(d.evidence.begin(), d.evidence.end(), [](const diagnosis::Evidence& e) {
     return e.sign == diagnosis::Sign::foreign_process || e.sign == diagnosis::Sign::large_residual;
   });
@@ -135,11 +130,11 @@ std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
   return out;
 }
 
-json::Json adjusted_request(std::string_view request, const std::vector<Adjustment>& changes) {
+json::Json adjusted_request(std::string_view request, const Adjustments& changes) {
   json::Errors ignored;
   json::Json tree = json::parse(request, ignored).value_or(json::Json::object());
   if (!tree.is_object()) tree = json::Json::object();
-  for (const Adjustment& change : changes) {
+  for (const run::Choice& change : changes) {
     const json::Json::json_pointer at(change.pointer);
     if (json::Json& section = tree[at.parent_pointer()]; !section.is_object()) section = json::Json::object();
     tree[at] = change.value;
@@ -150,9 +145,9 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
 // The run with what its failure shows of it; nothing where that is the run as it was given.
 std::optional<run::Run> run_that_failed(const PastedCase& one, const Diagnosis& d, std::string_view request,
                                         const run::Catalog& catalog) {
-  std::vector<Adjustment> shown = taken_from_failure(one, d);
+  Adjustments shown = taken_from_failure(one, d);
   if (!one.run || shown.empty()) return std::nullopt;
-  for (Adjustment& said : versions_said(one)) shown.push_back(std::move(said));
+  for (run::Choice& said : versions_said(one)) shown.push_back(std::move(said));
   json::Errors ignored;
   const std::string_view given = one.found_request.empty() ? request : one.found_request;
   return run::read_run(json::write(adjusted_request(given, shown)), catalog, ignored);
@@ -257,13 +252,7 @@ void write_no_message(Writer& out, bool found, const question::SaidRequest& said
 // The request to make plans for, and where it is another than was given.
 void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
                    std::string_view request) {
-  std::vector<Adjustment> changes;
-  if (answers.ways.empty()) {
-    changes = adjustments(one, d);
-  } else {
-    for (const run::Usual& taken : answers.ways.front().taken)
-      changes.push_back({taken.pointer, taken.value, taken.why});
-  }
+  const Adjustments changes = answers.ways.empty() ? adjustments(one, d) : answers.ways.front().taken;
   out.key("request");
   if (!answers.ways.empty()) {
     out.value(answers.ways.front().request);
@@ -275,7 +264,7 @@ void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const
   }
   out.key("adjusted");
   out.open_array();
-  for (const Adjustment& change : changes) {
+  for (const run::Choice& change : changes) {
     out.open_object();
     out.field("pointer", change.pointer);
     out.field("value", change.value);

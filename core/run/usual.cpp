@@ -15,8 +15,8 @@ std::string text_at(const json::Json& request, const char* pointer) {
 
 }  // namespace
 
-std::vector<Usual> usual_choices(const json::Json& request, const Catalog& catalog) {
-  std::vector<Usual> found;
+std::vector<Choice> usual_choices(const json::Json& request, const Catalog& catalog) {
+  std::vector<Choice> found;
   const hardware::Gpu* gpu = catalog.find_gpu(text_at(request, "/hardware/gpu"));
   const auto is_open = [&request](const char* pointer) {
     const json::Json::json_pointer at(pointer);

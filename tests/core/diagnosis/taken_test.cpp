@@ -16,7 +16,7 @@ namespace {
 struct Told {
   question::PastedCase one;
   Diagnosis d;
-  std::vector<Taken> taken;
+  std::vector<run::Choice> taken;
 
   explicit Told(std::string_view text) {
     question::read_case(text, "", "", catalog(), one);
@@ -24,7 +24,7 @@ struct Told {
     taken = taken_of(one.situation, d.reading);
   }
   json::Json at(std::string_view pointer) const {
-    for (const Taken& one_of_it : taken) {
+    for (const run::Choice& one_of_it : taken) {
       if (one_of_it.pointer == pointer) return one_of_it.value;
     }
     return nullptr;
