@@ -272,14 +272,13 @@ double count_before_a_sign(std::string_view folded) {
 
 // Where the blanks and brands end that stand before `at`: behind the "4 *" of "4 * nvidia a10g".
 std::size_t before_brands(std::string_view folded, std::size_t at) {
-  constexpr std::string_view brands[] = {"nvidia", "geforce", "tesla", "amd", "quadro", "rtx"};
   std::size_t end = at;
   for (bool found = true; found;) {
     while (end > 0 && folded[end - 1] == ' ') --end;
     found = false;
-    for (const std::string_view brand : brands) {
-      if (!folded.substr(0, end).ends_with(brand)) continue;
-      end -= brand.size();
+    for (const CardBrand& brand : card_brands) {
+      if (!folded.substr(0, end).ends_with(brand.name)) continue;
+      end -= brand.name.size();
       found = true;
     }
   }

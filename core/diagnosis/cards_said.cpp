@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/size.h"
 #include "core/json/ascii.h"
 
@@ -10,6 +11,11 @@ namespace plimsoll::diagnosis {
 
 using ascii::is_digit;
 using ascii::is_lower;
+
+bool is_card_brand(std::string_view word) {
+  return std::any_of(std::begin(card_brands), std::end(card_brands),
+                     [word](const CardBrand& one) { return one.name == word; });
+}
 
 void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Facts& f) {
   if (s.gpu != nullptr) {
@@ -50,16 +56,11 @@ double spoken_size(std::string_view folded) {
 
 double find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
   const hardware::Gpu* found = nullptr;
-  const auto says = [&](const hardware::Gpu& gpu) {
-    const std::string size = std::to_string(gpu.tier_gib);
-    return folded.find(size + "g") != std::string_view::npos ||
-           folded.find(size + " g") != std::string_view::npos;
-  };
   for (const hardware::Gpu* gpu : s.gpus) {
     if (!is_named(*gpu, folded) || gpu->usable_bytes == 0) continue;
-    const bool sized = says(*gpu);
+    const bool sized = says_size(*gpu, folded);
     if (found != nullptr && found->tier_gib != gpu->tier_gib && !sized) {
-      if (!says(*found)) {
+      if (!says_size(*found, folded)) {
         double most = 0;
         for (const hardware::Gpu* other : s.gpus) {
           if (is_named(*other, folded)) most = std::max(most, static_cast<double>(other->usable_bytes));
@@ -106,12 +107,9 @@ bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
 
 std::string board_of(const hardware::Gpu& gpu) {
   std::string_view name = gpu.id;
-  for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
-    if (name.substr(0, brand.size()) == brand) {
-      name.remove_prefix(brand.size());
-      break;
-    }
-  }
+  for (std::size_t end = name.find('-'); end != std::string_view::npos && is_card_brand(name.substr(0, end));
+       end = name.find('-'))
+    name.remove_prefix(end + 1);
   std::string board(name.substr(0, name.find('-')));
   if (name.ends_with("-d")) board += " d";
   if (board == "rtx") return "titan rtx";  // every card of the brand is an RTX

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/host.h"
 #include "core/diagnosis/printed.h"
 #include "core/diagnosis/prose_signs.h"

@@ -98,15 +98,8 @@ void hold_in_fp32(Facts& facts);
 
 Facts read_facts(const Situation& situation, const TextReading& reading, const Numbers& numbers);
 
-/// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of
-/// MIG is spoken of by its profile alone ("3g.40gb"): its card's name means the whole card.
-bool is_named(const hardware::Gpu& gpu, std::string_view folded);
-/// Whether its size stands in the text: "48G", "48 GB".
-bool says_size(const hardware::Gpu& gpu, std::string_view folded);
 /// The parameters that a model's name speaks of: "llama-7b" 7e9, "Mixtral-8x7B" 46.7e9, "Qwen2.5-0.5B",
 /// "bert-large" 340e6; 0: none (name_sizes.cpp).
 double parameters_in_name(std::string_view name);
-/// Gibibytes in a card's name: "RTX 3090 24GB" 24, "A100 80GB" 80; 0: none.
-double gibibytes_in_name(std::string_view name);
 
 }  // namespace plimsoll::diagnosis

@@ -17,6 +17,9 @@ namespace plimsoll::question {
 
 namespace {
 
+using diagnosis::card_brands;
+using diagnosis::CardBrand;
+using diagnosis::is_card_brand;
 using diagnosis::says_any;
 using diagnosis::says_size;
 
@@ -25,13 +28,15 @@ constexpr std::size_t most_cards = 4;
 // Words of a card's name: "4070", "ti", "super" of "GeForce RTX 4070 Ti SUPER 16GB". Brands, sizes and
 // what a seller changed are none.
 std::vector<std::string> name_words(const hardware::Gpu& gpu) {
-  constexpr std::string_view brands[] = {"geforce", "rtx",      "gtx",   "tesla",   "radeon",
-                                         "rx",      "instinct", "intel", "modified"};
   const std::string name = diagnosis::fold(gpu.name.substr(0, gpu.name.find('(')));
   std::vector<std::string> words;
   for (const SaidWord& word : split(name)) {
-    const bool brand = std::find(std::begin(brands), std::end(brands), word.text) != std::end(brands);
-    if (!brand && word.unit != "gb" && word.text != "usable") words.emplace_back(word.text);
+    const auto* brand = std::find_if(std::begin(card_brands), std::end(card_brands),
+                                     [&](const CardBrand& one) { return one.name == word.text; });
+    const bool told = brand != std::end(card_brands) && !brand->is_a_card;
+    if (!told && word.text != "intel" && word.text != "modified" && word.unit != "gb" &&
+        word.text != "usable")
+      words.emplace_back(word.text);
   }
   return words;
 }
@@ -154,11 +159,10 @@ double count_in(std::string_view folded, const run::Catalog& catalog) {
 
 // What stands around the name of a card: brands, sizes, types of memory.
 bool is_beside_a_name(const SaidWord& word) {
-  constexpr std::string_view known[] = {"nvidia", "amd",  "geforce", "rtx",     "gtx",        "tesla", "gpu",
-                                        "gpus",   "card", "vram",    "edition", "generation", "gb",    "gib"};
+  constexpr std::string_view known[] = {"gpu", "gpus", "card", "vram", "edition", "generation", "gb", "gib"};
   const bool memory = word.text.starts_with("hbm") || word.text.starts_with("gddr");
   const bool size = word.is_number() && is_gibibytes(word.unit);
-  return memory || size || is_socket(word.text) ||
+  return memory || size || is_socket(word.text) || is_card_brand(word.text) ||
          std::find(std::begin(known), std::end(known), word.text) != std::end(known);
 }
 
@@ -233,18 +237,14 @@ bool is_like_a_board(std::string_view word) {
 
 // The name of a card that no preset has: "RTX A2000", "DGX Spark", "MI355X".
 std::string unknown_card_in(const diagnosis::Text& text, const SaidWords& words) {
-  constexpr std::string_view brands[] = {"nvidia", "amd",    "geforce", "rtx",      "gtx", "tesla",
-                                         "quadro", "radeon", "titan",   "instinct", "dgx", "rx"};
-  const auto is_brand = [&](std::string_view word) {
-    return std::find(std::begin(brands), std::end(brands), word) != std::end(brands);
-  };
   if (!is_brief(words)) return "";
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string_view word = words[at].text;
-    const bool before = at > 0 && is_brand(words[at - 1].text) && !words[at - 1].stops();
+    const bool machine = at > 0 && words[at - 1].text == "dgx";
+    const bool before = at > 0 && (machine || is_card_brand(words[at - 1].text)) && !words[at - 1].stops();
     const bool sized = words[at].is_number() && words[at].unit.starts_with("g");
-    const bool numbered = before && has_digit(word) && !sized && !is_brand(word);
-    const bool named = before && words[at - 1].text == "dgx";
+    const bool numbered = before && has_digit(word) && !sized && !is_card_brand(word);
+    const bool named = before && machine;
     if (!numbered && !named && !is_like_a_board(word)) continue;
     std::string name(as_written(text, words[at]));
     if (before && words[at - 1].text != "nvidia")
