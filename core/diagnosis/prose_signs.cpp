@@ -39,7 +39,7 @@ constexpr SaidSign said_signs[] = {
 struct Name {
   Sign sign;
   const char* words;
-  SaidWords any;
+  std::initializer_list<std::string_view> any;
 };
 
 // Names and commands that mean one thing wherever they stand.

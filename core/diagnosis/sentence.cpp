@@ -12,7 +12,7 @@ bool is_within(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U
 
 }  // namespace
 
-bool says_any(std::string_view text, SaidWords words) {
+bool says_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }

@@ -14,9 +14,7 @@ namespace plimsoll::diagnosis {
 /// What a person says does not go on for longer; what does is a log.
 constexpr std::size_t longest_prose = 256U << 10U;
 
-using SaidWords = std::initializer_list<std::string_view>;
-
-bool says_any(std::string_view text, SaidWords words);
+bool says_any(std::string_view text, std::initializer_list<std::string_view> words);
 
 /// "Will it fit", "LoRA of a 7B on a 4090, will it fit?", "能跑吗？": the first words of a question, also behind a
 /// last comma or colon.

@@ -22,7 +22,7 @@ struct Way {
   json::Json request;
   std::vector<run::Choice> taken;  ///< of it, what nobody said
   double needed = 0;               ///< bytes on the fullest card, as a report of it says
-  double host = 0;                 ///< bytes of the machine\'s RAM, at least
+  double host = 0;                 ///< bytes of the machine's RAM, at least
   double device = 0;               ///< what nvidia-smi shows, with what PyTorch caches
   double hours = 0;                ///< of the whole run, where time or price is asked; 0: not known
   double usd_per_hour = 0;         ///< the lowest that is known, where a price is asked; 0: none

@@ -1,9 +1,9 @@
 // What a text says of a run, as a request: model, method, cards and how many, batch, length, task. What it
 // does not say is not in it, and is named.
 //
-//     SaidRequest said = said_request("QLoRA of Llama-3.1-8B on one RTX 4090, 2048 tokens. Will it fit?",
-//     catalog); said.request();      // {"model": "Llama-3.1-8B", "quantization": {"load_in_4bit": true},
-//     "peft": {}, ...} said.unknown;        // {"/training/per_device_train_batch_size", "the micro-batch"}
+//     SaidRequest said = said_request(clean("QLoRA of Llama-3.1-8B on one RTX 4090. Will it fit?"), catalog);
+//     said.request();    // {"model": "Llama-3.1-8B", "quantization": {"load_in_4bit": true}, "peft": {}, ...}
+//     said.unknown;      // {"/training/max_length", "the length of a sample in tokens"}, ...
 #pragma once
 
 #include <map>
