@@ -89,8 +89,9 @@ class Boards {
   explicit Boards(const std::vector<const hardware::Gpu*>& cards)
       : names_(std::begin(other_boards), std::end(other_boards)) {
     for (const hardware::Gpu* gpu : cards) {
-      std::string board = board_of(*gpu);
-      if (gpu->vendor != "Apple" && !is_round(board)) names_.push_back(std::move(board));
+      for (std::string& board : boards_of(*gpu)) {
+        if (gpu->vendor != "Apple" && !is_round(board)) names_.push_back(std::move(board));
+      }
     }
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());

@@ -85,6 +85,18 @@ constexpr Sister sisters[] = {{"v100s", "v100"},    {"4090d", "4090 d"}, {"5090d
                               {"5090 d", "5090"},   {"mi250", "mi250x"}, {"mi300", "mi300x"},
                               {"dgx spark", "gb10"}};
 
+std::string board_of(const hardware::Gpu& gpu) {
+  std::string_view name = gpu.id;
+  for (std::size_t end = name.find('-'); end != std::string_view::npos && is_card_brand(name.substr(0, end));
+       end = name.find('-'))
+    name.remove_prefix(end + 1);
+  std::string board(name.substr(0, name.find('-')));
+  if (name.ends_with("-d")) board += " d";
+  if (board == "rtx") return "titan rtx";  // every card of the brand is an RTX
+  if (board == "pro") return "pro 6000";   // and every MacBook may be a Pro
+  return board;
+}
+
 // Whether a board's name stands in a text as a word of its own: "two 4090s", "rtx4090", not "14090".
 bool stands_as_a_name(std::string_view folded, std::string_view name) {
   const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -105,16 +117,12 @@ bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
   return says_any(folded, {size + "g", size + " g"});
 }
 
-std::string board_of(const hardware::Gpu& gpu) {
-  std::string_view name = gpu.id;
-  for (std::size_t end = name.find('-'); end != std::string_view::npos && is_card_brand(name.substr(0, end));
-       end = name.find('-'))
-    name.remove_prefix(end + 1);
-  std::string board(name.substr(0, name.find('-')));
-  if (name.ends_with("-d")) board += " d";
-  if (board == "rtx") return "titan rtx";  // every card of the brand is an RTX
-  if (board == "pro") return "pro 6000";   // and every MacBook may be a Pro
-  return board;
+std::vector<std::string> boards_of(const hardware::Gpu& gpu) {
+  std::vector<std::string> out = {board_of(gpu)};
+  for (const Sister& one : sisters) {
+    if (one.like == out.front()) out.emplace_back(one.board);
+  }
+  return out;
 }
 
 bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
@@ -123,11 +131,9 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
   }
   // Whoever has one says its size: "4090 48G".
   if (gpu.segment == "modified" && !says_size(gpu, folded)) return false;
-  const std::string board = board_of(gpu);
-  return stands_as_a_name(folded, board) ||
-         std::any_of(std::begin(sisters), std::end(sisters), [&](const Sister& one) {
-           return one.like == board && stands_as_a_name(folded, one.board);
-         });
+  const std::vector<std::string> boards = boards_of(gpu);
+  return std::any_of(boards.begin(), boards.end(),
+                     [folded](const std::string& board) { return stands_as_a_name(folded, board); });
 }
 
 double gibibytes_in_name(std::string_view name) {

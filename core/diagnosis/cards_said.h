@@ -31,8 +31,8 @@ double spoken_size(std::string_view folded);
 /// Where its size stays open, the largest of that name is returned: what does not fit there fits on none.
 double find_spoken_card(const Situation& situation, std::string_view folded, Facts& facts);
 
-/// What people call a card by: "4090" of rtx-4090, "a100" of a100-sxm-80.
-std::string board_of(const hardware::Gpu& gpu);
+/// What people call a card by: "4090 d" and "4090d" of rtx-4090-d, "a100" of a100-sxm-80.
+std::vector<std::string> boards_of(const hardware::Gpu& gpu);
 
 /// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of
 /// MIG is spoken of by its profile alone ("3g.40gb"): its card's name means the whole card.

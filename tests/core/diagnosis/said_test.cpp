@@ -22,6 +22,7 @@ TEST(DiagnosisSaid, CardsAreCountedBehindTheirNameAndInWords) {
   // every card that is known, and no hand's list of some
   EXPECT_EQ(cards("8 L4"), 8);
   EXPECT_EQ(cards("we have 4 RTX 3060 and 2 P40"), 4);
+  EXPECT_EQ(cards("six MI300 in a machine"), 6);
   EXPECT_EQ(cards("pictures of 2 x 1080p, and 2 6000 tokens"), 1);
   // gigabytes and sizes are no counts
   EXPECT_EQ(cards("for owners of 24 GB GPUs"), 1);
