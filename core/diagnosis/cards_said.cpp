@@ -114,7 +114,18 @@ bool stands_as_a_name(std::string_view folded, std::string_view name) {
 
 bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
   const std::string size = std::to_string(gpu.tier_gib);
-  return says_any(folded, {size + "g", size + " g"});
+  if (says_any(folded, {size + "g", size + " g"})) return true;
+  // "A100-80", "V100 32"
+  for (const std::string& board : boards_of(gpu)) {
+    for (const char* between : {"-", " "}) {
+      const std::string name = board + between + size;
+      const std::size_t at = folded.find(name), end = at + name.size();
+      if (at != std::string_view::npos &&
+          (end == folded.size() || (!ascii::is_word(folded[end]) && folded[end] != '.')))
+        return true;
+    }
+  }
+  return false;
 }
 
 std::vector<std::string> boards_of(const hardware::Gpu& gpu) {

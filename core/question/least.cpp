@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/recipe/stacks.h"
+
 namespace plimsoll::question {
 
 namespace {
@@ -21,6 +23,12 @@ constexpr TakenWords taken_rows[] = {
     {"/task",
      "a head with a score for each class (an embedding model, too, makes no logits; of pairs count both texts)"},
     {"/model_args/dtype", "weights loaded in bfloat16 (TRL takes float32 unless told)"}};
+
+recipe::StackTraits named_traits(const json::Json& request) {
+  const auto stack = request.find("stack");
+  const bool named = stack != request.end() && stack->is_string();
+  return named ? recipe::stack_traits(stack->get_ref<const std::string&>()) : recipe::StackTraits{};
+}
 
 bool is_on_several(const Way& way) {
   const json::Json::json_pointer at("/parallel/num_gpus");
@@ -70,7 +78,8 @@ void take_the_least(Way& way, const run::Catalog& catalog) {
     return std::any_of(way.taken.begin(), way.taken.end(),
                        [pointer](const run::Choice& one) { return one.pointer == pointer; });
   };
-  if (takes("/stack") && takes("/training/bf16") && !request.contains("quantization") &&
+  const bool of_trl = takes("/stack") || named_traits(request).trl_checkpoint_dtype;
+  if (of_trl && takes("/training/bf16") && !request.contains("quantization") &&
       !request.contains(json::Json::json_pointer(dtype_at)))
     way.taken.push_back({dtype_at, "bfloat16", "most runs say so; TRL loads float32 unless told"});
   const std::pair<const char*, json::Json> least[] = {{"/training/per_device_train_batch_size", 1},

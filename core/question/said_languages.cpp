@@ -30,7 +30,13 @@ constexpr Row rows[] = {
     {"en", Means::checkpointing,
      "gradient checkpointing, grad checkpointing, activation checkpointing, gradient checkpoint, gradient "
      "checkpoints, grad checkpoint, gradient ckpt, grad ckpt, activation ckpt, activation recomputation"},
-    {"en", Means::full, "fft"},
+    {"en", Means::full,
+     "fft, continue pretrain*, continue pre train*, continued pretrain*, continued pre train*, continual pretrain*, "
+     "continual pre train*, continuous pretrain*, pretraining from scratch, train from scratch, training from scratch"},
+    {"en", Means::becomes,
+     "is, are, was, gets, get, got, becomes, runs, goes, almost, nearly, already, completely, memory, vram, ram, card, gpu, gpus, disk"},
+    {"en", Means::behind_method,
+     "on, with, at, in, using, via, by, and, vs, or, for, bf16, fp32, fsdp, deepspeed, zero*, ddp"},
     {"en", Means::whole_step, "effective*, global*, total*, overall*"},
     {"en", Means::one, "single, one, 1x"},
     {"en", Means::rather, "or, vs, versus, instead of, rather than, over, compared to, compared with"},
@@ -91,8 +97,8 @@ constexpr Row rows[] = {
     {"de", Means::broken,
      "funktioniert nicht, funktioniert hier nicht, geht nicht, geht hier nicht, läuft nicht"},
     {"de", Means::full,
-     "voll fein*, voll fine*, voll trainier*, volles fein*, volles fine*, volles train*, vollständig* fein*, "
-     "vollständig* fine*, vollständig* train*, vollständig* nachtrain*, alle gewichte, alle parameter"},
+     "voll* fein*, voll* fine*, voll* train*, voll* nachtrain*, komplett* fein*, komplett* fine*, komplett* train*, "
+     "alle gewichte, alle parameter"},
     {"de", Means::length, "länge, sequenzlänge, kontextlänge, maximallänge, kontext"},
     {"de", Means::batch, "batchgröße, batch größe, batchgrösse"},
     {"de", Means::whole_step, "effektiv*, gesamt*"},

@@ -25,9 +25,11 @@ bool is_full(const SaidWords& words, std::size_t at) {
     if (count == 1 || (count > 1 && !words[at].stops())) return true;
   }
   if (word != "full" && word != "fully") return false;
-  // "Qwen2.5-7B, full, FSDP": an entry of a list, and no card that is full.
-  const bool apart = at > 0 && words[at - 1].pauses && (words[at].stops() || at + 1 == words.size());
-  if (word == "full" && apart) return true;
+  // "Qwen3-4B full on a 5090", "7B, full, FSDP": of the method, and no card that is full, no full context.
+  const bool of_method =
+      at > 0 && is_brief(words) && phrase_at(words, at - 1, Means::becomes) == 0 &&
+      (words[at].stops() || at + 1 == words.size() || phrase_at(words, at + 1, Means::behind_method) > 0);
+  if (word == "full" && of_method) return true;
   constexpr std::string_view stems[] = {"fine", "finetun", "ft", "param", "train", "tun", "sft", "weight"};
   for (std::size_t on = at + 1; on < words.size() && on <= at + 2; ++on) {
     for (const std::string_view stem : stems) {

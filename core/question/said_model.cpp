@@ -188,7 +188,30 @@ std::string begun(const std::vector<std::string_view>& words, const run::Catalog
 
 }  // namespace
 
+// "https://huggingface.co/Qwen/Qwen3-14B": owner and name of a model's own page.
+std::string linked_model(std::string_view text) {
+  for (const std::string_view host : {"huggingface.co/", "hf.co/", "modelscope.cn/models/"}) {
+    for (std::size_t at = text.find(host); at != std::string_view::npos; at = text.find(host, at + 1)) {
+      const std::vector<std::string_view> words =
+          words_of(text.substr(at + host.size(), 2 * longest_name), 1);
+      if (words.empty() || !is_name(text[at + host.size()])) continue;
+      const std::size_t slash = words[0].find('/');
+      const std::string_view owner = words[0].substr(0, slash);
+      constexpr std::string_view pages[] = {"docs",        "spaces", "datasets", "blog",   "papers",
+                                            "collections", "learn",  "posts",    "models", "spaces"};
+      if (slash == std::string_view::npos ||
+          std::find(std::begin(pages), std::end(pages), owner) != std::end(pages))
+        continue;
+      const std::size_t end = std::min(words[0].find('/', slash + 1), words[0].size());
+      if (end > slash + 1) return std::string(words[0].substr(0, end));
+    }
+  }
+  return "";
+}
+
 std::string model_in(std::string_view text, const run::Catalog& catalog) {
+  if (std::string linked = linked_model(text); run::find_by_name(catalog, linked).entry != nullptr)
+    return linked;
   constexpr std::size_t most_bytes = 200000, most_words = 20000;
   const std::vector<std::string_view> words = words_of(text.substr(0, most_bytes), most_words);
   for (const std::string_view word : words) {
@@ -239,6 +262,7 @@ std::string unknown_model_in(std::string_view text, const run::Catalog& catalog)
   constexpr std::size_t most_before = 3;
   const std::vector<std::string_view> words = words_of(text, most_asking_words + 1);
   if (!is_brief(words)) return "";
+  if (std::string linked = linked_model(text); !linked.empty()) return linked;
   const auto names = [&](std::string_view word) {
     const std::string small = ascii::lower(word);
     constexpr std::string_view methods[] = {"lora", "qlora", "instruct", "chat", "base",

@@ -247,17 +247,22 @@ std::size_t number_behind(const SaidWords& words, std::size_t at, std::string_vi
   return words.size();
 }
 
-// "on a 4090 8k": a whole number of thousands of tokens that nothing else claims.
+// "on a 4090 8k", "Llama 3.1 8B 8192": a power of two of tokens that nothing else claims.
 bool is_length_alone(const SaidWords& words, std::size_t at) {
-  constexpr std::string_view others[] = {"reso", "sample", "row",  "example", "step", "image", "photo",
-                                         "pair", "prompt", "line", "doc",     "data", "conv",  "epoch"};
-  const auto thousands = json::count_of(words[at].number);
-  const bool power = thousands > 0 && (thousands & (thousands - 1)) == 0 && thousands <= 128;
-  if (words[at].unit != "k" || !power) return false;
-  if (at + 1 == words.size() || words[at].ends) return true;
-  return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
-    return words[at + 1].text.substr(0, other.size()) == other;
-  });
+  constexpr std::string_view others[] = {"reso",  "sample", "row",   "example", "step", "image",
+                                         "photo", "pixel",  "pair",  "prompt",  "line", "doc",
+                                         "data",  "conv",   "epoch", "px",      "mb",   "mib",
+                                         "dim",   "hidden", "vocab", "gpu",     "hour", "tok"};
+  const auto tokens = json::count_of(words[at].number * (words[at].unit == "k" ? 1024 : 1));
+  const bool power = (tokens & (tokens - 1)) == 0 && tokens <= 128 * 1024;
+  if (!power || !(words[at].unit == "k" ? tokens >= 1024 : words[at].is_bare() && tokens >= 512))
+    return false;
+  const auto is_other = [&](std::string_view word) {
+    return std::any_of(std::begin(others), std::end(others),
+                       [&](std::string_view other) { return word.substr(0, other.size()) == other; });
+  };
+  if (words[at].unit != "k" && at > 0 && !words[at - 1].ends && is_other(words[at - 1].text)) return false;
+  return at + 1 == words.size() || words[at].ends || !is_other(words[at + 1].text);
 }
 
 // "QLoRA of an 8B on a 4090 at 4k", "at 2048"; but no "photos at 4k resolution", no "at 512 steps".
@@ -353,7 +358,8 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   }
   const bool open = std::none_of(found.begin(), found.end(),
                                  [](const SaidNumber& one) { return is_of_tokens(one.pointer); });
-  for (std::size_t at = 0; open && is_brief(words) && at < words.size(); ++at) {
+  const bool line = words.size() > 2 && is_brief(words);  // "lenght 4096" is a name that nobody knows
+  for (std::size_t at = 0; open && line && at < words.size(); ++at) {
     if (is_length_alone(words, at)) take(at, length);
   }
   return found;

@@ -19,6 +19,7 @@
 #include "core/question/said_numbers.h"
 #include "core/question/said_stack.h"
 #include "core/question/said_switches.h"
+#include "core/question/said_targets.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::question {
@@ -337,6 +338,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   const SaidWords own_words = split(std::string_view(own.folded_lines).substr(0, longest_said));
   read_method(own, own_words, out);
   if (out.methods.empty() && is_encoder(out.model, catalog)) out.methods = {Method::full};
+  read_targets(own.folded_lines, own_words, catalog, out);
   read_task(text, words, out);
   // What encoders are not trained for unless somebody says so (core/run/usual.h).
   if (out.values.count("/task") == 0 && is_encoder(out.model, catalog) && guesses_words(words))

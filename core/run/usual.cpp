@@ -1,5 +1,8 @@
 #include "core/run/usual.h"
 
+#include <algorithm>
+
+#include "core/json/ascii.h"
 #include "core/recipe/tasks.h"
 #include "core/run/model_names.h"
 
@@ -7,10 +10,20 @@ namespace plimsoll::run {
 
 namespace {
 
+constexpr std::string_view embedding_names[] = {"embedding",  "-embed",    "reranker", "gte-qwen",
+                                                "e5-mistral", "sfr-embed", "gritlm"};
+
 // Json::value() throws inside, which ends a wasm module.
 std::string text_at(const json::Json& request, const char* pointer) {
   const json::Json::json_pointer at(pointer);
   return request.contains(at) && request.at(at).is_string() ? request.at(at).get<std::string>() : "";
+}
+
+// Models of another family that were trained to give a text one vector, by how their authors call them.
+bool is_embedding(const std::string& name) {
+  const std::string small = ascii::lower(name);
+  return std::any_of(std::begin(embedding_names), std::end(embedding_names),
+                     [&small](std::string_view part) { return small.find(part) != std::string::npos; });
 }
 
 }  // namespace
@@ -27,7 +40,10 @@ std::vector<Choice> usual_choices(const json::Json& request, const Catalog& cata
   if (known != nullptr && known->has_rl())
     found.push_back({"/stack", "trl", "this task is a trainer of TRL's"});
   const ModelEntry* model = find_by_name(catalog, text_at(request, "/model")).entry;
-  if (is_open("/task") && model != nullptr && model->network.kind == model::NetworkKind::encoder)
+  if (is_open("/task") && is_embedding(text_at(request, "/model")))
+    found.push_back(
+        {"/task", "classification", "an embedding model is trained on its vectors, not on next words"});
+  else if (is_open("/task") && model != nullptr && model->network.kind == model::NetworkKind::encoder)
     found.push_back(
         {"/task", "classification", "what encoders are trained for most; sft guesses masked words"});
   const bool has = gpu == nullptr || gpu->bf16;
