@@ -8,6 +8,7 @@
 #include "core/cli/values.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
+#include "core/recipe/methods.h"
 #include "core/run/model_names.h"
 #include "core/run/phrases.h"
 #include "core/run/usual.h"
@@ -80,18 +81,27 @@ void leave_out(Changed& changed, const std::string& pointer) {
   if (!look(changed.request, pointer).is_null()) change(changed, pointer, {Json(), "", {}});
 }
 
-void apply_method(Changed& changed, const std::string& method) {
-  if (method == "full") {
-    leave_out(changed, "/peft");
-    leave_out(changed, "/quantization");
-    return;
-  }
-  if (!look(changed.request, "/peft").is_object()) put(changed.request, "/peft", Json::object());
-  if (method == "lora") return leave_out(changed, "/quantization");
-  const Json four = look(changed.request, "/quantization/load_in_4bit");
-  if (four == Json(true)) return;
+// `stack`: the one that the run has; null where nobody names one.
+void apply_method(Changed& changed, const recipe::Method& method, const recipe::StackPreset* stack) {
+  if (!method.adapters) leave_out(changed, "/peft");
+  if (method.adapters && !look(changed.request, "/peft").is_object())
+    put(changed.request, "/peft", Json::object());
+  const recipe::Values fields = recipe::quantization_of(method, stack);
+  // What a file says of the same weights stays.
+  const bool there = std::any_of(fields.begin(), fields.end(), [&](const auto& field) {
+    return field.first.find("/load_in_") != std::string::npos &&
+           look(changed.request, field.first) == field.second;
+  });
+  if (there) return;
   leave_out(changed, "/quantization");
-  put(changed.request, "/quantization", {{"load_in_4bit", true}, {"bnb_4bit_quant_type", "nf4"}});
+  for (const auto& [pointer, value] : fields) put(changed.request, pointer, value);
+}
+
+const recipe::StackPreset* stack_of(const Json& request, const Wishes& wishes, const run::Catalog& catalog) {
+  const auto given = wishes.given.find("/stack");
+  const bool says = given != wishes.given.end() && !given->second.empty();
+  const Json word = says ? typed(*find("/stack"), given->second, catalog).value : look(request, "/stack");
+  return catalog.find_stack(text(word));
 }
 
 // "training.optim", "/training/optim", "optim" where one field ends so, or parts of it.
@@ -192,7 +202,8 @@ bool any(const Wishes& wishes) {
 
 Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const run::Catalog& catalog) {
   Changed changed{std::move(request), {}, {}};
-  if (!wishes.method.empty()) apply_method(changed, wishes.method);
+  if (const recipe::Method* method = recipe::find_method(wishes.method))
+    apply_method(changed, *method, stack_of(changed.request, wishes, catalog));
   for (const Flag& flag : flags()) {
     const auto given = wishes.given.find(flag.pointer);
     const bool says = given != wishes.given.end() && !given->second.empty();

@@ -101,7 +101,7 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
                          const run::Catalog& catalog, json::Errors& errors) {
   SaidRequest whole = said;
   if (whole.model.empty()) whole.model = said.like;
-  set_method(whole.values, *choices.front().method);
+  set_method(whole.values, *choices.front().method, catalog);
   Way way;
   for (const Open& choice : choices) {
     for (const auto& [pointer, value] : choice.values) whole.values[pointer] = value;

@@ -5,7 +5,9 @@
 #include "core/diagnosis/signs.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/recipe/methods.h"
 #include "core/recipe/stacks.h"
+#include "core/recipe/values.h"
 
 namespace plimsoll::question {
 
@@ -53,18 +55,18 @@ std::string counted(double count, const hardware::Gpu& gpu) {
 
 }  // namespace
 
-void set_method(Values& values, Method method) {
+void set_method(Values& values, Method method, const run::Catalog& catalog) {
   for (const char* pointer : {"/quantization/load_in_4bit", "/quantization/load_in_8bit"})
     values.erase(pointer);
-  if (method == Method::full) {
+  const recipe::Method& fields = fields_of(method);
+  if (!fields.adapters) {
     values.erase("/quantization/quant_method");
     std::erase_if(values, [](const auto& value) { return value.first.rfind("/peft", 0) == 0; });
     return;
   }
   values["/peft"] = true;
-  if (method != Method::qlora) return;
-  values["/quantization/load_in_4bit"] = true;
-  values["/quantization/bnb_4bit_quant_type"] = "nf4";
+  const std::string stack = recipe::text(values, "/stack");
+  values.merge(recipe::quantization_of(fields, stack.empty() ? nullptr : catalog.find_stack(stack)));
 }
 
 std::vector<Open> methods(const SaidRequest& said) {
@@ -77,7 +79,7 @@ std::vector<Open> methods(const SaidRequest& said) {
   if (open.empty()) open = {Method::qlora, Method::lora, Method::full};
   std::vector<Open> out;
   for (const Method method : open) {
-    Open one{.name = std::string(name(method)), .values = {}, .method = method};
+    Open one{.name = std::string(fields_of(method).name), .values = {}, .method = method};
     for (const char* variant : {"/peft/use_dora", "/peft/use_rslora"}) {
       if (method != Method::full && is_set(said.values, variant)) one.name += " " + called(variant, true);
     }

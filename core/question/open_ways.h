@@ -20,7 +20,7 @@ struct Open {
 };
 
 /// Fields of a method in place of those of another.
-void set_method(recipe::Values& values, Method method);
+void set_method(recipe::Values& values, Method method, const run::Catalog& catalog);
 
 /// The methods that the text speaks of, or all that it leaves open.
 std::vector<Open> methods(const SaidRequest& said);

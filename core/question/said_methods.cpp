@@ -300,12 +300,8 @@ void set_first_method(const std::vector<Method>& ways, bool four, bool eight, Sa
 
 }  // namespace
 
-std::string_view name(Method method) {
-  constexpr std::pair<Method, std::string_view> names[] = {
-      {Method::lora, "LoRA"}, {Method::qlora, "QLoRA"}, {Method::full, "Full fine-tuning"}};
-  return std::find_if(std::begin(names), std::end(names),
-                      [&](const auto& one) { return one.first == method; })
-      ->second;
+const recipe::Method& fields_of(Method method) {
+  return *recipe::find_method(method == Method::full ? "full" : method == Method::lora ? "lora" : "qlora");
 }
 
 void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {

@@ -13,6 +13,7 @@
 
 #include "core/diagnosis/text.h"
 #include "core/exchange/import.h"
+#include "core/recipe/methods.h"
 #include "core/run/catalog.h"
 
 namespace plimsoll::question {
@@ -28,7 +29,7 @@ struct SaidCards {
 
 /// How weights are trained: adapters on a base in 16 bits or in four, or all of them.
 enum class Method { lora, qlora, full };
-std::string_view name(Method method);  ///< "QLoRA", "Full fine-tuning"
+const recipe::Method& fields_of(Method method);  ///< its row: "QLoRA" and what it loads
 
 /// What is not to be offered: "no LoRA", "not using DeepSpeed".
 struct Denied {

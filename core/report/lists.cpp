@@ -1,5 +1,6 @@
 // What the presets hold, for lists and forms.
 #include "core/json/writer.h"
+#include "core/recipe/methods.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
@@ -20,6 +21,37 @@ std::string_view kind_name(model::NetworkKind kind) {
       break;
   }
   return "vlm";
+}
+
+void write_fields(Writer& out) {
+  out.key("fields");
+  out.open_array();
+  for (const recipe::FieldInfo& field : recipe::fields()) {
+    out.open_object();
+    out.field("pointer", field.pointer);
+    out.field("type", field.type);
+    out.field("allowed", field.allowed);
+    out.field("what", field.what);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+void write_methods(Writer& out) {
+  out.key("methods");
+  out.open_array();
+  for (const recipe::Method& method : recipe::methods()) {
+    out.open_object();
+    out.field("id", method.id);
+    out.field("adapters", method.adapters);
+    out.key("quantization");
+    out.open_object();
+    for (const auto& [pointer, value] : recipe::quantization_of(method, nullptr))
+      out.field(pointer.substr(pointer.rfind('/') + 1), value);
+    out.close_object();
+    out.close_object();
+  }
+  out.close_array();
 }
 
 }  // namespace
@@ -98,17 +130,7 @@ std::string scenarios_text(const run::Catalog& catalog) {
 std::string fields_text(const run::Catalog& catalog) {
   Writer out;
   out.open_object();
-  out.key("fields");
-  out.open_array();
-  for (const recipe::FieldInfo& field : recipe::fields()) {
-    out.open_object();
-    out.field("pointer", field.pointer);
-    out.field("type", field.type);
-    out.field("allowed", field.allowed);
-    out.field("what", field.what);
-    out.close_object();
-  }
-  out.close_array();
+  write_fields(out);
   out.key("stacks");
   out.open_array();
   for (const recipe::StackPreset& stack : catalog.stacks) {
@@ -119,6 +141,7 @@ std::string fields_text(const run::Catalog& catalog) {
     out.close_object();
   }
   out.close_array();
+  write_methods(out);
   out.close_object();
   return out.take();
 }

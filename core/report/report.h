@@ -34,7 +34,8 @@ std::string models_text(const run::Catalog& catalog);
 std::string gpus_text(const run::Catalog& catalog);
 /// {"scenarios": [...]} as in presets/scenarios
 std::string scenarios_text(const run::Catalog& catalog);
-/// {"fields": [{"pointer", "type", "allowed", "what"}], "stacks": [{"id", "name", "summary"}]}
+/// {"fields": [{"pointer", "type", "allowed", "what"}], "stacks": [{"id", "name", "summary"}],
+/// "methods": [{"id", "adapters", "quantization"}]}
 std::string fields_text(const run::Catalog& catalog);
 
 std::string_view version();

@@ -122,6 +122,16 @@ expect out 'quantization.load_in_4bit is true'
 expect_not err 'not known here'
 verdict
 
+begin "QLoRA is what it is in words and as a fix: nf4 with double quantisation"
+run 0 report Llama-3.1-8B --gpu 4090 --qlora --batch 1 --length 4k
+peak=$(grep -oE '"peak": ?\{[^}]*"device": ?[0-9]+' out | head -n 1)
+echo '{"model": "Llama-3.1-8B", "hardware": {"gpu": "rtx-4090"}, "peft": {"target_modules": "all-linear"}, "quantization":
+  {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": true}, "training": {"bf16": true,
+  "per_device_train_batch_size": 1, "max_length": 4096, "gradient_checkpointing": true}}' >in
+run 0 report
+expect out "${peak:-no peak}"
+verdict
+
 begin "--json and --table exclude each other"
 run 3 report --json --table request.json
 expect_empty out
@@ -415,8 +425,8 @@ expect out '"command_line":[{"pointer":"/hardware/gpu","value":"rtx-4090","why":
 expect out '{"pointer":"/training/max_length","value":4096,"why":"for 4k"}'
 expect out '"pointer":"/training/gradient_checkpointing","value":true,"why":"prepare_model_for_kbit_training turns it on"'
 expect_empty err
-echo '{"model": "meta-llama/Llama-3.1-8B", "quantization": {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4"},
-  "peft": {"r": 16, "target_modules": "all-linear"}, "hardware": {"gpu": "rtx-4090"}, "parallel": {"num_gpus": 2},
+echo '{"model": "meta-llama/Llama-3.1-8B", "quantization": {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4",
+  "bnb_4bit_use_double_quant": true}, "peft": {"r": 16, "target_modules": "all-linear"}, "hardware": {"gpu": "rtx-4090"}, "parallel": {"num_gpus": 2},
   "training": {"per_device_train_batch_size": 2, "max_length": 4096, "optim": "paged_adamw_8bit", "bf16": true,
   "gradient_checkpointing": true}}' >same.json
 sed 's/,"command_line":.*/}/' out >by_flags

@@ -8,6 +8,7 @@ import type {
   CoreError,
   FieldInfo,
   GpuPreset,
+  Method,
   ModelPreset,
   Request,
   Scenario,
@@ -21,7 +22,6 @@ import {
   CHECKPOINTING,
   givenWay,
   methodEdits,
-  METHODS,
   PRECISION,
   type Edit,
 } from "../../web/src/own.ts";
@@ -41,7 +41,7 @@ async function openCore() {
       if (problem !== "") throw new Error(problem);
     }
   }
-  const fields = (JSON.parse(core.fields()) as { fields: FieldInfo[] }).fields;
+  const { fields, methods } = JSON.parse(core.fields()) as { fields: FieldInfo[]; methods: Method[] };
   const allowed = (pointer: string) =>
     fields.find((field) => field.pointer === pointer)?.allowed.split(", ") ?? [];
   return {
@@ -49,6 +49,7 @@ async function openCore() {
     gpus: (JSON.parse(core.gpus()) as { gpus: GpuPreset[] }).gpus,
     scenarios: (JSON.parse(core.scenarios()) as { scenarios: Scenario[] }).scenarios,
     optimizers: allowed("/training/optim"),
+    methods,
     errors: (request: Request) =>
       (JSON.parse(core.quick_report(JSON.stringify(request))) as { errors: CoreError[] }).errors,
   };
@@ -101,7 +102,7 @@ test("every model with every method, optimizers and cards in turn: no error from
   let clicks = 0;
   let turn = 0;
   for (const model of core.models.filter((_, index) => index % EVERY === 0)) {
-    for (const method of METHODS) {
+    for (const method of core.methods) {
       let state: State = { request: pick(core.scenarios, turn).request, example: true };
       const optimizer = pick(core.optimizers, turn);
       const gpu = pick(core.gpus, turn * 7 + 3);
@@ -143,7 +144,7 @@ test("walks of clicks from every example that is gone on from: no error", async 
       const own = state.request;
       const choices: Edit[][] = [
         one("/model", core.models[draw(core.models.length)]!.hf_id),
-        methodEdits(METHODS[draw(METHODS.length)]!, own["peft"], own["quantization"]),
+        methodEdits(core.methods[draw(core.methods.length)]!, own["peft"], own["quantization"]),
         one("/hardware/gpu", core.gpus[draw(core.gpus.length)]!.id),
         one("/training/optim", core.optimizers[draw(core.optimizers.length)]!),
       ];
@@ -219,8 +220,10 @@ test("numbers are read as people write them", () => {
   expect(readNumber("2M", "/data/samples")).toBe(2_000_000);
 });
 
-test("checkpointing comes and goes with QLoRA, until somebody says it", () => {
-  const [, lora, qlora] = METHODS.map((method) => methodEdits(method, undefined, undefined));
+test("checkpointing comes and goes with QLoRA, until somebody says it", async () => {
+  const [, lora, qlora] = (await openCore()).methods.map((method) =>
+    methodEdits(method, undefined, undefined),
+  );
   const checkpointing = (edits: Edit[], request: Request, assumed: string[]) =>
     get(changed(request, false, [...edits, ...besideMethod(edits, request, assumed)], [], []), CHECKPOINTING);
   const own: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: false } };

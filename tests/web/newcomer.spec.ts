@@ -37,7 +37,7 @@ test("a traceback alone leads to a fix: its frames say QLoRA, the card asks the 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   // What is said of the failure is said of the run that died, not of the mended one.
   await expect(page.locator("plimsoll-paste .found > p").first()).toContainText(
-    "8,192 tokens x 128,256 words",
+    "3.91 GiB (cross-entropy) in the loss",
   );
   const summary = await page.locator("plimsoll-paste .found > p").first().textContent();
   await page.locator(".ways .apply").first().click();

@@ -1,22 +1,20 @@
 // What the verdict card asks: what only the person can say, each with the answers that most people give.
 import { html, nothing, type TemplateResult } from "lit";
-import type { GpuPreset, Json, Report } from "./contract.ts";
+import type { GpuPreset, Json, Method, Report } from "./contract.ts";
 import { choices, COUNT, STRATEGY } from "./fields.ts";
 import { count, figure, size } from "./format.ts";
 import { effective } from "./inputs.ts";
 import {
   BATCH,
-  isMethod,
   isPacked,
   LENGTH,
-  METHODS,
   methodEdits,
+  methodOf,
   packedWays,
   precisionEdits,
   saysMethod,
   unsaid,
   type Edit,
-  type Method,
 } from "./own.ts";
 import { methodName } from "./method-field.ts";
 import { remarks } from "./notes.ts";
@@ -172,15 +170,16 @@ function strategyAsk(view: View, actions: Actions): TemplateResult | typeof noth
 /** The method is asked for too where nobody has said it: else all weights are trained, which few mean. */
 function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
   const { request, assumed } = view;
+  const { methods } = view.core;
   if (saysMethod(request, assumed)) return nothing;
   const packed = isPacked(request);
   const name = `${get(request, "/quantization/quant_method")}`.toUpperCase();
   const ways = packed
     ? packedWays()
-    : METHODS.map((method) => ({ id: method.id, edits: methodEdits(method, undefined, undefined) }));
-  const taken = packed ? "packed" : (METHODS.find((method) => isMethod(method, request))?.id ?? "full");
+    : methods.map((method) => ({ id: method.id, edits: methodEdits(method, undefined, undefined) }));
+  const taken = packed ? "packed" : (methodOf(methods, request)?.id ?? "full");
   const named = (id: Method["id"] | "packed") => {
-    const method = METHODS.find((each) => each.id === id);
+    const method = methods.find((each) => each.id === id);
     return method ? methodName(method, view) : say("method.packed", { name });
   };
   return html`<div class="ask" role="group" aria-label=${say("ask.method")}>

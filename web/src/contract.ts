@@ -337,6 +337,15 @@ export interface Stack {
   summary: string;
 }
 
+/** What one word of a person's means. */
+export interface Method {
+  id: "full" | "lora" | "qlora" | "lora8";
+  /** Else all weights are trained. */
+  adapters: boolean;
+  /** Of the frozen weights, as in a request; empty where they are in 16 bits or more. */
+  quantization: Record<string, Json>;
+}
+
 export interface Scenario {
   id: string;
   title: string;

@@ -1,7 +1,7 @@
 // What the core can list of itself.
 import type { Plimsoll } from "plimsoll-core/plimsoll.js";
 import { isObject } from "./pointer.ts";
-import type { FieldInfo, GpuPreset, ModelPreset, Request, Scenario, Stack } from "./contract.ts";
+import type { FieldInfo, GpuPreset, Method, ModelPreset, Request, Scenario, Stack } from "./contract.ts";
 
 export interface Lists {
   version: string;
@@ -12,19 +12,17 @@ export interface Lists {
   /** By pointer. */
   fields: Map<string, FieldInfo>;
   stacks: Stack[];
+  methods: Method[];
 }
 
 export const modelsOf = (plimsoll: Plimsoll) =>
   (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
 
-export interface Fields {
-  fields: Map<string, FieldInfo>;
-  stacks: Stack[];
-}
+export type Fields = Pick<Lists, "fields" | "stacks" | "methods">;
 
 export function fieldsOf(text: string): Fields {
-  const { fields, stacks } = JSON.parse(text) as { fields: FieldInfo[]; stacks: Stack[] };
-  return { fields: new Map(fields.map((field) => [field.pointer, field])), stacks };
+  const { fields, ...rest } = JSON.parse(text) as Omit<Fields, "fields"> & { fields: FieldInfo[] };
+  return { fields: new Map(fields.map((field) => [field.pointer, field])), ...rest };
 }
 
 /** Others may take their turn where it pauses: each list is many presets written out. */
@@ -35,9 +33,9 @@ export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): P
   await pause();
   const { scenarios } = JSON.parse(plimsoll.scenarios()) as { scenarios: Scenario[] };
   await pause();
-  const { fields, stacks } = fieldsOf(plimsoll.fields());
+  const fields = fieldsOf(plimsoll.fields());
   await pause();
-  return { version: plimsoll.version(), models, gpus, scenarios, fields, stacks };
+  return { version: plimsoll.version(), models, gpus, scenarios, ...fields };
 }
 
 /** Whether a request wants nothing that takes longer: plans, limits and the timeline are in the second module alone. */

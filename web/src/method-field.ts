@@ -1,17 +1,17 @@
 // The method: whether there are adapters, and in how many bits the base is held.
 import { html, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
-import type { CoreError } from "./contract.ts";
+import type { CoreError, Method } from "./contract.ts";
 import { complaints, effective, inputId } from "./inputs.ts";
-import { isMethod, METHODS, methodEdits, type Method } from "./own.ts";
+import { isMethod, methodEdits } from "./own.ts";
 import { get } from "./pointer.ts";
 import { isExample } from "./scenarios.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
 /** fp32 weights, as TRL loads them, are not "16-bit". */
-export function methodName({ id, bits }: Method, view: View): string {
-  const whole = !bits && effective(view, "/model_args/dtype") === "float32";
+export function methodName({ id, quantization }: Method, view: View): string {
+  const whole = Object.keys(quantization).length === 0 && effective(view, "/model_args/dtype") === "float32";
   return whole ? say(id === "full" ? "method.full32" : "method.lora32") : say(`method.${id}`);
 }
 
@@ -26,7 +26,7 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
   return html`<fieldset id=${inputId("/peft")} tabindex="-1">
     <legend>${say("form.method")}</legend>
     <div class="choices">
-      ${METHODS.map(
+      ${view.core.methods.map(
         (method) =>
           html`<label class="choice">
             <input

@@ -1,6 +1,6 @@
 // What becomes of a request when a person changes it: an example is left behind, a choice makes what it does not go with give way.
 // Plain functions over plain data; tests/web/choices.spec.ts sends every model through them.
-import type { CoreError, GpuPreset, Json, ModelPreset, Report, Request } from "./contract.ts";
+import type { CoreError, GpuPreset, Json, Method, ModelPreset, Report, Request } from "./contract.ts";
 import { get, isObject, put } from "./pointer.ts";
 
 export interface Edit {
@@ -13,19 +13,6 @@ const applied = (request: Request, edits: Edit[]): Request =>
 
 // Methods
 
-export interface Method {
-  id: "full" | "lora" | "qlora" | "lora8";
-  adapters: boolean;
-  bits?: "load_in_4bit" | "load_in_8bit";
-}
-
-export const METHODS: Method[] = [
-  { id: "full", adapters: false },
-  { id: "lora", adapters: true },
-  { id: "qlora", adapters: true, bits: "load_in_4bit" },
-  { id: "lora8", adapters: true, bits: "load_in_8bit" },
-];
-
 /** Loaded as its checkpoint stores it, in few bits: GPTQ, AWQ and their like. */
 export const isPacked = (request: Request): boolean =>
   typeof get(request, "/quantization/quant_method") === "string";
@@ -35,30 +22,41 @@ export const isMethod = (method: Method, request: Request): boolean =>
   (method.id !== "full" || get(request, "/model") !== undefined || request["peft"] === null) &&
   method.adapters === isObject(get(request, "/peft")) &&
   !isPacked(request) &&
-  (["load_in_4bit", "load_in_8bit"] as const).every(
-    (bits) => (get(request, `/quantization/${bits}`) === true) === (method.bits === bits),
+  ["load_in_4bit", "load_in_8bit"].every(
+    (bits) => (get(request, `/quantization/${bits}`) === true) === bits in method.quantization,
   );
+
+/** The method that a request says. */
+export const methodOf = (methods: Method[], request: Request): Method | undefined =>
+  methods.find((method) => isMethod(method, request));
 
 /** "all-linear", because a list of names is another one for each family of models; the rank is the library's, as on the command line. */
 export const ADAPTERS: Json = { target_modules: "all-linear" };
-const BITS: Record<NonNullable<Method["bits"]>, Json> = {
-  load_in_4bit: { load_in_4bit: true, bnb_4bit_quant_type: "nf4", bnb_4bit_use_double_quant: true },
-  load_in_8bit: { load_in_8bit: true },
-};
 
-/** `shelf`: what the sections were when their method was last left. */
+/** What was there of the same weights stays. */
 export function methodEdits(method: Method, peft: Json | undefined, quantization: Json | undefined): Edit[] {
-  const own = isObject(quantization) && method.bits && quantization[method.bits] === true;
+  const bits = Object.keys(method.quantization);
+  const own =
+    isObject(quantization) && bits.some((name) => name.startsWith("load_in_") && quantization[name] === true);
   return [
     { pointer: "/peft", value: method.adapters ? (isObject(peft) ? peft : ADAPTERS) : null },
-    { pointer: "/quantization", value: method.bits ? (own ? quantization : BITS[method.bits]) : null },
+    {
+      pointer: "/quantization",
+      value: bits.length === 0 ? null : own ? quantization : method.quantization,
+    },
   ];
 }
 
 /** The ways to train on weights that are stored in few bits: adapters on them as they are, or all of them in 16 bits. */
 export const packedWays = (): { id: "packed" | "full"; edits: Edit[] }[] => [
   { id: "packed", edits: [{ pointer: "/peft", value: ADAPTERS }] },
-  { id: "full", edits: methodEdits(METHODS[0]!, undefined, undefined) },
+  {
+    id: "full",
+    edits: [
+      { pointer: "/peft", value: null },
+      { pointer: "/quantization", value: null },
+    ],
+  },
 ];
 
 /** Weights in few bits take adapters, which nobody has named: some are taken, and which method it is is asked. */
@@ -131,12 +129,14 @@ export function besideOther(edits: Edit[], assumed: string[]): Edit[] {
 }
 
 /** What somebody says in words, with what the method of that name is here beside it. */
-export function saidEdits(request: Request): Edit[] {
-  const method = saysMethod(request, []) ? METHODS.find((each) => isMethod(each, request)) : undefined;
-  const whole = (method ? methodEdits(method, undefined, undefined) : []).map(({ pointer, value }) => {
-    const own = get(request, pointer);
-    return { pointer, value: isObject(value) && isObject(own) ? { ...value, ...own } : value };
-  });
+export function saidEdits(request: Request, methods: Method[]): Edit[] {
+  const method = saysMethod(request, []) ? methodOf(methods, request) : undefined;
+  const whole = (method ? methodEdits(method, undefined, get(request, "/quantization")) : []).map(
+    ({ pointer, value }) => {
+      const own = get(request, pointer);
+      return { pointer, value: isObject(value) && isObject(own) ? { ...value, ...own } : value };
+    },
+  );
   const parts = Object.entries(request).flatMap(([key, value]) =>
     isObject(value)
       ? Object.entries(value).map(([name, each]) => ({ pointer: `/${key}/${name}`, value: each }))

@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from "lit";
 import { effective, inputId } from "./inputs.ts";
 import { methodName } from "./method-field.ts";
-import { isMethod, METHODS } from "./own.ts";
+import { methodOf } from "./own.ts";
 import { figure } from "./format.ts";
 import { get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -40,7 +40,7 @@ export function sentence(view: View, actions: Actions): TemplateResult {
   const id = get(view.request, "/hardware/gpu");
   const count = get(view.request, "/parallel/num_gpus");
   const gpu = view.core.gpus.find((each) => each.id === id)?.name ?? "?";
-  const method = METHODS.find((each) => isMethod(each, view.request));
+  const method = methodOf(view.core.methods, view.request);
   const packed = plain(get(view.request, "/quantization/quant_method") ?? "?").toUpperCase();
   return html`<button type="button" class="sentence narrow-only" @click=${() => actions.openForm()}>
     ${say("sentence.run", {

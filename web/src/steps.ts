@@ -54,7 +54,7 @@ export function taken(view: View, { request, capacity, taken, model, open: more 
   const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
   const assumed = gpu ? ["/hardware/gpu", ...more] : more;
   if (!taken) return { request: said, assumed };
-  const edits = saidEdits(said);
+  const edits = saidEdits(said, view.core.methods);
   const batch = taken.includes(BATCH) || get(said, BATCH) === undefined ? [BATCH] : [];
   const beside = besideTask(edits, said, batch.length > 0);
   const run = changed({}, true, [...edits, ...beside], view.core.gpus, []);

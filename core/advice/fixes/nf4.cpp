@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/methods.h"
 
 namespace plimsoll::advice {
 
@@ -8,9 +9,7 @@ std::vector<Level> nf4_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.quantization.load_in_4bit || !r.quantization.quant_method.empty()) return {};
   Level level;
-  level.changes["/quantization/load_in_4bit"] = true;
-  level.changes["/quantization/bnb_4bit_quant_type"] = "nf4";
-  level.changes["/quantization/bnb_4bit_use_double_quant"] = true;
+  level.changes = recipe::quantization_of(*recipe::find_method("qlora"), nullptr);
   if (r.quantization.load_in_8bit) level.changes["/quantization/load_in_8bit"] = false;
   if (!r.autocast()) {
     const bool half = s.gpu != nullptr && !s.gpu->bf16;

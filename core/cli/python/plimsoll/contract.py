@@ -422,6 +422,16 @@ class Stack(TypedDict):
     summary: str
 
 
+class Method(TypedDict):
+    """What one word of a person's means."""
+
+    id: Literal["full", "lora", "qlora", "lora8"]
+    #: Else all weights are trained.
+    adapters: bool
+    #: Of the frozen weights, as in a request; empty where they are in 16 bits or more.
+    quantization: Dict[str, Json]
+
+
 class ScenarioClaims(TypedDict):
     what: str
     says: str
