@@ -1,6 +1,7 @@
 // What the presets hold, for lists and forms.
 #include "core/json/writer.h"
 #include "core/recipe/methods.h"
+#include "core/recipe/tasks.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
@@ -49,6 +50,21 @@ void write_methods(Writer& out) {
     for (const auto& [pointer, value] : recipe::quantization_of(method, nullptr))
       out.field(pointer.substr(pointer.rfind('/') + 1), value);
     out.close_object();
+    out.close_object();
+  }
+  out.close_array();
+}
+
+void write_tasks(Writer& out) {
+  out.key("tasks");
+  out.open_array();
+  for (const recipe::Task& task : recipe::tasks()) {
+    out.open_object();
+    out.field("id", task.id);
+    out.field("online", task.online);
+    out.field("reference", task.reference);
+    out.field("has_rl", task.has_rl());
+    out.field("num_generations", task.num_generations);
     out.close_object();
   }
   out.close_array();
@@ -142,6 +158,7 @@ std::string fields_text(const run::Catalog& catalog) {
   }
   out.close_array();
   write_methods(out);
+  write_tasks(out);
   out.close_object();
   return out.take();
 }

@@ -35,7 +35,7 @@ std::string gpus_text(const run::Catalog& catalog);
 /// {"scenarios": [...]} as in presets/scenarios
 std::string scenarios_text(const run::Catalog& catalog);
 /// {"fields": [{"pointer", "type", "allowed", "what"}], "stacks": [{"id", "name", "summary"}],
-/// "methods": [{"id", "adapters", "quantization"}]}
+/// "methods": [{"id", "adapters", "quantization"}], "tasks": [{"id", "online", "reference", ...}]}
 std::string fields_text(const run::Catalog& catalog);
 
 std::string_view version();

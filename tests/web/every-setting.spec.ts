@@ -124,6 +124,35 @@ test("GRPO shows what generation needs, vLLM's share and its sleep mode; others 
   await expect(page.getByLabel("vLLM sleep mode")).toHaveCount(0);
 });
 
+test("the form offers every task that the core has, by its name, and asks each for what its trainer reads", async ({
+  page,
+}) => {
+  await open(page, RUN);
+  const known = (await fieldsOf(page)).find(({ pointer }) => pointer === "/task")!.allowed.split(", ");
+  await unfold(page, /^\s*Task/);
+  const task = page.getByLabel("Task", { exact: true });
+  const offered = await task
+    .locator("option")
+    .evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value));
+  expect(offered.sort()).toEqual(known.sort());
+  await expect(task.locator("option")).toContainText([
+    "SFT",
+    "Pretraining",
+    "Classification",
+    "Reward model",
+  ]);
+  for (const [id, beta] of [
+    ["ppo", 1],
+    ["kto", 1],
+    ["reward", 0],
+    ["pretrain", 0],
+  ] as const) {
+    await task.selectOption(id);
+    await expect(page.getByLabel("Beta", { exact: true }), id).toHaveCount(beta);
+    await expect(page.locator(".message"), id).toHaveCount(0);
+  }
+});
+
 test("sharding shows its offload, and only a model that sees asks for images", async ({ page }) => {
   await open(page, RUN);
   await unfold(page, "Sharding and offload");

@@ -5,7 +5,7 @@ import { fixes as plansOf, isStale, otherWays } from "./advice/fixes.ts";
 import { asks, isOpen, likeliest } from "./asks.ts";
 import type { Json, Report } from "./contract.ts";
 import { count, figure, sizeWords } from "./format.ts";
-import { COUNT, generates, TASKS } from "./fields.ts";
+import { COUNT, generates, taskName } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import { ACCUMULATION, BATCH, CHECKPOINTING, LENGTH, unsaid } from "./own.ts";
 import { get, plain } from "./pointer.ts";
@@ -86,7 +86,7 @@ const CHIPS: [pointer: string, name: Word][] = [
 function said(pointer: string, value: Json | undefined, { core }: View): string {
   const stack = pointer === "/stack" ? core.stacks.find(({ id }) => id === value) : undefined;
   if (stack) return stack.name;
-  if (pointer === "/task") return TASKS[String(value)] ?? plain(value ?? "");
+  if (pointer === "/task") return taskName(String(value));
   if (typeof value === "boolean") return say(value ? "chip.on" : "form.off");
   if (typeof value === "number") return figure(value);
   return Array.isArray(value) ? value.map(plain).join(", ") : plain(value ?? "");
@@ -152,7 +152,7 @@ function assumedIn(view: View, report: Report): Assumed[] {
     if (pointer === COUNT.pointer && report.gpu && get(view.request, pointer) === undefined)
       return [{ pointer, why: say("chip.one_gpu"), text: `${say(name)}: 1` }];
     if (pointer === ACCUMULATION) return [];
-    if (generates(view.request) && pointer === LENGTH) return [];
+    if (generates(view) && pointer === LENGTH) return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
     // What a checkpoint is stored in is no surprise; twice of it is: TRL loads fp32.
     if (pointer === DTYPE && found?.value !== "float32") return [];

@@ -346,6 +346,19 @@ export interface Method {
   quantization: Record<string, Json>;
 }
 
+/** What is trained for. */
+export interface Task {
+  id: string;
+  /** It generates its own completions. */
+  online: boolean;
+  /** A frozen policy scores the same sequences. */
+  reference: boolean;
+  /** Fields under "rl" have a meaning. */
+  has_rl: boolean;
+  /** Of a prompt, by its trainer's default. */
+  num_generations: number;
+}
+
 export interface Scenario {
   id: string;
   title: string;

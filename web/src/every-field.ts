@@ -30,7 +30,7 @@ const SHOWN = 12;
 
 /** Where else the form shows a field now: it may be hidden because of what was chosen, and is shown here then. */
 function elsewhere(view: View): Set<string> {
-  const first = ALL_FIELDS.filter((one) => !one.when || one.when(view.request));
+  const first = ALL_FIELDS.filter((one) => !one.when || one.when(view));
   return new Set([...first, ...laterFields(view)].map(({ pointer }) => pointer).concat(OWN, NOT_THE_RUN));
 }
 

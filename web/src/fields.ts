@@ -2,9 +2,11 @@
 // sentence that explains a field, come from the core. Model, method, adapter targets and autocast are made of more
 // than one value and have code of their own.
 import type { Core } from "./core.ts";
-import type { Request } from "./contract.ts";
+import type { Request, Task } from "./contract.ts";
+import type { Lists } from "./lists.ts";
+import { taskIn } from "./own.ts";
 import { get, isObject } from "./pointer.ts";
-import type { Word } from "./words/say.ts";
+import { say, type Word } from "./words/say.ts";
 
 export type Field = {
   pointer: string;
@@ -12,33 +14,37 @@ export type Field = {
   /** Below the input, the core's own sentence about the field. */
   explained?: boolean;
   /** Shown only while this holds. */
-  when?: (request: Request) => boolean;
+  when?: (ground: Ground) => boolean;
 } & (
   | { kind: "number"; step: number; usual?: string }
   | { kind: "flag" }
   | { kind: "choice"; labels: Record<string, string> }
 );
 
-/** The tasks as their authors write them. */
-export const TASKS: Record<string, string> = {
-  sft: "SFT",
-  classification: "Classification",
-  dpo: "DPO",
-  orpo: "ORPO",
-  kto: "KTO",
-  cpo: "CPO",
-  simpo: "SimPO",
-  grpo: "GRPO",
-  rloo: "RLOO",
-  ppo: "PPO",
+/** Those that are words and no name of their authors'. */
+const TASK_WORDS: Record<string, Word> = {
+  classification: "task.classification",
+  pretrain: "task.pretrain",
+  reward: "task.reward",
 };
 
-export const generates = (request: Request) =>
-  ["grpo", "rloo", "ppo"].includes(String(get(request, "/task")));
-export const hasAdapters = (request: Request) => isObject(get(request, "/peft"));
-const in4Bit = (request: Request) => get(request, "/quantization/load_in_4bit") === true;
-const quantized = (request: Request) =>
-  in4Bit(request) || get(request, "/quantization/load_in_8bit") === true;
+/** A task as its authors write it: "DPO". */
+export function taskName(id: string): string {
+  const word = TASK_WORDS[id];
+  return word ? say(word) : id === "simpo" ? "SimPO" : id.toUpperCase();
+}
+
+/** What a field is shown by: the request, and what the core knows of what it names. */
+export type Ground = { core: Pick<Lists, "tasks">; request: Request };
+
+export const taskOf = ({ core, request }: Ground): Task | undefined =>
+  taskIn(core.tasks, get(request, "/task"));
+
+export const generates = (ground: Ground): boolean => taskOf(ground)?.online === true;
+export const hasAdapters = ({ request }: Pick<Ground, "request">) => isObject(get(request, "/peft"));
+const in4Bit = ({ request }: Ground) => get(request, "/quantization/load_in_4bit") === true;
+const quantized = (ground: Ground) =>
+  in4Bit(ground) || get(ground.request, "/quantization/load_in_8bit") === true;
 
 export const RANK: Field = { pointer: "/peft/r", label: "field.rank", kind: "number", step: 8 };
 
@@ -127,7 +133,7 @@ export const BATCH: Field[] = [
     kind: "number",
     step: 128,
     // Where completions are generated, prompt and completion have lengths of their own.
-    when: (request) => !generates(request),
+    when: (ground) => !generates(ground),
   },
 ];
 
@@ -176,6 +182,7 @@ export const ALL_FIELDS: Field[] = [COUNT, STRATEGY, ...BATCH, ...MEASURES, ...O
 /** What a choice may be, with a name where it has one. */
 export function choices(field: Field & { kind: "choice" }, core: Core): [value: string, label: string][] {
   if (field.pointer === "/stack") return core.stacks.map((stack) => [stack.id, stack.name]);
+  if (field.pointer === "/task") return core.tasks.map(({ id }) => [id, taskName(id)]);
   const words = core.fields.get(field.pointer)?.allowed.split(", ") ?? Object.keys(field.labels);
   return words.map((word) => [word, field.labels[word] ?? word]);
 }

@@ -19,7 +19,7 @@ const targetList = (value: Json | undefined) =>
 
 /** Where the adapters are and how large; nothing while there are none. */
 function adapterFields(view: View, actions: Actions): TemplateResult | typeof nothing {
-  if (!hasAdapters(view.request)) return nothing;
+  if (!hasAdapters(view)) return nothing;
   const pointer = "/peft/target_modules";
   const value = effective(view, pointer);
   const preset = TARGETS.findIndex(([targets]) => targetList(targets) === targetList(value));

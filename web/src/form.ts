@@ -69,7 +69,7 @@ export function form(view: View, actions: Actions): TemplateResult {
       <div class="two">${BATCH.map((one) => field(one, view, actions, false))}</div>
       ${BATCH.map((one) => complaints(view, one.pointer))} ${each(MEASURES)}
       <div class="topics">
-        ${hasAdapters(view.request) ? fold("adapters", [targets(view)], ["/peft/target_modules"]) : nothing}
+        ${hasAdapters(view) ? fold("adapters", [targets(view)], ["/peft/target_modules"]) : nothing}
         ${fold("precision", [autocast(view)], ["/training/bf16", "/training/fp16"])} ${fold("step")}
         ${fold("around")} ${fold("data")} ${view.rest?.topics(view, actions)}
       </div>

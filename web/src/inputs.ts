@@ -192,7 +192,7 @@ export function field(
   actions: Actions,
   complain = true,
 ): TemplateResult | typeof nothing {
-  if (field.when && !field.when(view.request)) return nothing;
+  if (field.when && !field.when(view)) return nothing;
   const { pointer, label, explained } = field;
   const help = explained ? view.core.fields.get(pointer)?.what || undefined : undefined;
   const id = inputId(pointer);

@@ -1,7 +1,16 @@
 // What the core can list of itself.
 import type { Plimsoll } from "plimsoll-core/plimsoll.js";
 import { isObject } from "./pointer.ts";
-import type { FieldInfo, GpuPreset, Method, ModelPreset, Request, Scenario, Stack } from "./contract.ts";
+import type {
+  FieldInfo,
+  GpuPreset,
+  Method,
+  ModelPreset,
+  Request,
+  Scenario,
+  Stack,
+  Task,
+} from "./contract.ts";
 
 export interface Lists {
   version: string;
@@ -13,12 +22,13 @@ export interface Lists {
   fields: Map<string, FieldInfo>;
   stacks: Stack[];
   methods: Method[];
+  tasks: Task[];
 }
 
 export const modelsOf = (plimsoll: Plimsoll) =>
   (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
 
-export type Fields = Pick<Lists, "fields" | "stacks" | "methods">;
+export type Fields = Pick<Lists, "fields" | "stacks" | "methods" | "tasks">;
 
 export function fieldsOf(text: string): Fields {
   const { fields, ...rest } = JSON.parse(text) as Omit<Fields, "fields"> & { fields: FieldInfo[] };

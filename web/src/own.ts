@@ -1,6 +1,6 @@
 // What becomes of a request when a person changes it: an example is left behind, a choice makes what it does not go with give way.
 // Plain functions over plain data; tests/web/choices.spec.ts sends every model through them.
-import type { CoreError, GpuPreset, Json, Method, ModelPreset, Report, Request } from "./contract.ts";
+import type { CoreError, GpuPreset, Json, Method, ModelPreset, Report, Request, Task } from "./contract.ts";
 import { get, isObject, put } from "./pointer.ts";
 
 export interface Edit {
@@ -79,24 +79,22 @@ export function besideMethod(edits: Edit[], request: Request, assumed: string[])
 }
 
 export const ACCUMULATION = "/training/gradient_accumulation_steps";
-/** TRL's defaults (trl/trainer/grpo_config.py, rloo_config.py). */
-const GENERATIONS: Record<string, number> = { grpo: 8, rloo: 2 };
-const generations = (task: Json): number | undefined => GENERATIONS[String(task)];
-
-/** What the Transformers Trainer does by itself; every other task is a trainer of TRL's. */
-const PLAIN: Json[] = ["sft", "pretrain", "classification"];
+const TASK = "/task";
+/** That of a request which says this of its task; undefined where the core knows none of that name. */
+export const taskIn = (tasks: Task[], value: Json | undefined): Task | undefined =>
+  tasks.find(({ id }) => id === (value ?? "sft"));
+const isGrouped = (task: Task | undefined): task is Task => (task?.num_generations ?? 1) > 1;
 
 /** What comes with a task: its library, and with the smallest micro-batch TRL stops, unless its steps hold a whole group together. */
-export function besideTask(edits: Edit[], request: Request, smallest: boolean): Edit[] {
-  const task = edits.find(({ pointer }) => pointer === "/task")?.value ?? null;
-  const trl = task !== null && !PLAIN.includes(task) && get(request, "/stack") === undefined;
+export function besideTask(edits: Edit[], request: Request, smallest: boolean, tasks: Task[]): Edit[] {
+  const edit = edits.find(({ pointer }) => pointer === TASK);
+  const task = edit && taskIn(tasks, edit.value);
+  const trl = task?.has_rl === true && get(request, "/stack") === undefined;
   const beside: Edit[] = trl ? [{ pointer: "/stack", value: "trl" }] : [];
-  const group = generations(task);
-  if (group === undefined || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
-  return [...beside, { pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? group }];
+  if (!isGrouped(task) || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
+  const group = get(request, "/rl/num_generations") ?? task.num_generations;
+  return [...beside, { pointer: ACCUMULATION, value: group }];
 }
-
-const TASK = "/task";
 
 /** What an encoder is trained for most, as the command line takes it (core/run/usual.h); what came with one goes with it. */
 export function besideModel(
@@ -115,14 +113,11 @@ export function besideModel(
 }
 
 /** What came with another task and was nobody's choice goes with it. */
-export function besideOther(edits: Edit[], assumed: string[]): Edit[] {
-  const task = edits.find(({ pointer }) => pointer === "/task");
-  if (!task) return [];
-  const { value = null } = task;
-  const gone = [
-    ...(value === null || PLAIN.includes(value) ? ["/stack"] : []),
-    ...(generations(value) === undefined ? [ACCUMULATION] : []),
-  ];
+export function besideOther(edits: Edit[], assumed: string[], tasks: Task[]): Edit[] {
+  const edit = edits.find(({ pointer }) => pointer === TASK);
+  if (!edit) return [];
+  const task = taskIn(tasks, edit.value);
+  const gone = [...(task?.has_rl ? [] : ["/stack"]), ...(isGrouped(task) ? [] : [ACCUMULATION])];
   return gone
     .filter((pointer) => assumed.includes(pointer))
     .map((pointer) => ({ pointer, value: undefined }));

@@ -37,8 +37,8 @@ export function edited(view: View, edits: Edit[]): Step {
   const beside = [
     ...besideModel(edits, said, view.assumed, core.models),
     ...besideMethod(edits, said, view.assumed),
-    ...besideOther(edits, view.assumed),
-    ...besideTask(edits, said, before.includes(BATCH)),
+    ...besideOther(edits, view.assumed, core.tasks),
+    ...besideTask(edits, said, before.includes(BATCH), core.tasks),
   ];
   const all = [...edits, ...beside];
   const assumed = before.filter((pointer) => !all.some((edit) => edit.pointer === pointer));
@@ -56,7 +56,7 @@ export function taken(view: View, { request, capacity, taken, model, open: more 
   if (!taken) return { request: said, assumed };
   const edits = saidEdits(said, view.core.methods);
   const batch = taken.includes(BATCH) || get(said, BATCH) === undefined ? [BATCH] : [];
-  const beside = besideTask(edits, said, batch.length > 0);
+  const beside = besideTask(edits, said, batch.length > 0, view.core.tasks);
   const run = changed({}, true, [...edits, ...beside], view.core.gpus, []);
   const all = [...assumed, ...taken, ...batch, ...beside.map(({ pointer }) => pointer)];
   const filled = PRECISION.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));

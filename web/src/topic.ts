@@ -10,7 +10,7 @@ import { say } from "./words/say.ts";
 /** "Rank 16": what the request itself says of a field; nothing where it leaves the field to the core. */
 export function stated(one: Field, view: View): string {
   const value = get(view.request, one.pointer);
-  if (value === undefined || (one.when && !one.when(view.request))) return "";
+  if (value === undefined || (one.when && !one.when(view))) return "";
   if (one.kind === "flag") return value === true ? say(one.label) : `${say(one.label)}: ${say("form.off")}`;
   if (one.kind === "number")
     return `${say(one.label)} ${typeof value === "number" ? figure(value) : asText(value)}`;

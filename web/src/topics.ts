@@ -3,23 +3,24 @@
 import "./every-field.ts";
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
-import type { Request } from "./contract.ts";
-import { generates, STRATEGY, TASKS, type Field } from "./fields.ts";
+import { generates, STRATEGY, taskOf, type Field, type Ground } from "./fields.ts";
 import { field } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
 import { stated, topic } from "./topic.ts";
 import type { Actions, View } from "./view.ts";
 import { say, type Word } from "./words/say.ts";
 
-const is = (pointer: string, words: string[]) => (request: Request) =>
-  words.includes(String(get(request, pointer)));
+const is =
+  (pointer: string, words: string[]) =>
+  ({ request }: Ground) =>
+    words.includes(String(get(request, pointer)));
 
-const grouped = is("/task", ["grpo", "rloo"]);
-/** Completions have a length of their own, or alone are scored. */
-const prompted = is("/task", ["grpo", "rloo", "ppo", "dpo", "kto"]);
-const withReference = is("/task", ["dpo", "kto", "grpo", "rloo"]);
-const withVllm = (request: Request) => grouped(request) && get(request, "/rl/use_vllm") === true;
-const colocated = (request: Request) => withVllm(request) && get(request, "/rl/vllm_mode") !== "server";
+const grouped = (ground: Ground) => (taskOf(ground)?.num_generations ?? 1) > 1;
+/** A reference scores completions, and not their prompts. */
+const withReference = (ground: Ground) => taskOf(ground)?.reference === true;
+const scoresGiven = (ground: Ground) => withReference(ground) && !generates(ground);
+const withVllm = (ground: Ground) => grouped(ground) && get(ground.request, "/rl/use_vllm") === true;
+const colocated = (ground: Ground) => withVllm(ground) && get(ground.request, "/rl/vllm_mode") !== "server";
 const strategy = (...words: string[]) => is(STRATEGY.pointer, words);
 const fsdp = strategy("fsdp", "fsdp2");
 const zero = strategy("zero0", "zero1", "zero2", "zero3");
@@ -55,12 +56,12 @@ const PLACES = { none: "GPU", cpu: "CPU", nvme: "NVMe" };
 
 export const LATER_TOPICS = {
   task: [
-    choice("/task", "field.task", TASKS),
+    choice("/task", "field.task", {}),
     number("/rl/num_generations", "field.generations", 1, grouped),
-    number("/rl/max_prompt_length", "field.prompt", 128, prompted),
+    number("/rl/max_prompt_length", "field.prompt", 128, withReference),
     number("/rl/max_completion_length", "field.completion", 128, generates),
     number("/rl/beta", "field.beta", 0.01, withReference),
-    flag("/rl/precompute_ref_log_probs", "field.precompute", is("/task", ["dpo", "kto"])),
+    flag("/rl/precompute_ref_log_probs", "field.precompute", scoresGiven),
     flag("/rl/use_vllm", "field.vllm", grouped),
     choice("/rl/vllm_mode", "field.vllm_mode", {}, withVllm),
     number("/rl/vllm_gpu_memory_utilization", "field.vllm_share", 0.05, colocated),
@@ -74,7 +75,7 @@ export const LATER_TOPICS = {
     flag("/parallel/sync_each_batch", "field.sync_each_batch", fsdp),
     choice("/parallel/zero_optimization/offload_optimizer/device", "field.zero_optimizer", PLACES, zero),
     choice("/parallel/zero_optimization/offload_param/device", "field.zero_param", PLACES, strategy("zero3")),
-    number("/parallel/sequence_parallel_size", "field.sequence_parallel", 1, (request) =>
+    number("/parallel/sequence_parallel_size", "field.sequence_parallel", 1, ({ request }) =>
       isObject(request["parallel"]),
     ),
   ],
@@ -107,7 +108,7 @@ export const laterFields = (view: View): Field[] =>
   (Object.keys(LATER_TOPICS) as (keyof typeof LATER_TOPICS)[])
     .filter((name) => shown(name, view))
     .flatMap((name): Field[] => LATER_TOPICS[name])
-    .filter((one) => !one.when || one.when(view.request));
+    .filter((one) => !one.when || one.when(view));
 
 function fold(
   name: keyof typeof LATER_TOPICS,

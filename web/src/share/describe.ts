@@ -2,7 +2,7 @@
 //
 //     describe(report, request)   -> { model: "mistral-7b-v0.3, LoRA, rank 16", batch: "batch 1, 256 tokens" }
 import type { Json, Report, Request } from "../contract.ts";
-import { TASKS } from "../fields.ts";
+import { taskName } from "../fields.ts";
 import { figure } from "../format.ts";
 import { get, isObject } from "../pointer.ts";
 import { say } from "../words/say.ts";
@@ -25,7 +25,7 @@ export function describe(report: Report, request: Request): { model: string; bat
   const rank = setting(report, request, "/peft/r");
   const quantized = isObject(get(request, "/quantization"));
   const task = get(request, "/task");
-  const of = typeof task === "string" && task !== "sft" ? `${TASKS[task] ?? task}, ` : "";
+  const of = typeof task === "string" && task !== "sft" ? `${taskName(task)}, ` : "";
   const method = isObject(get(request, "/peft"))
     ? say(quantized ? "card.qlora" : "card.lora", { rank: text(rank) ?? "?" })
     : say("card.full");

@@ -432,6 +432,20 @@ class Method(TypedDict):
     quantization: Dict[str, Json]
 
 
+class Task(TypedDict):
+    """What is trained for."""
+
+    id: str
+    #: It generates its own completions.
+    online: bool
+    #: A frozen policy scores the same sequences.
+    reference: bool
+    #: Fields under "rl" have a meaning.
+    has_rl: bool
+    #: Of a prompt, by its trainer's default.
+    num_generations: float
+
+
 class ScenarioClaims(TypedDict):
     what: str
     says: str
