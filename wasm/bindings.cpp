@@ -12,6 +12,7 @@ using Text = std::string;
 namespace report = plimsoll::report;
 
 Text quick_report(const Text& request) { return report::quick_report_text(request, catalog()); }
+Text usual(const Text& request) { return report::usual_text(request, catalog()); }
 Text models() { return report::models_text(catalog()); }
 Text gpus() { return report::gpus_text(catalog()); }
 Text scenarios() { return report::scenarios_text(catalog()); }
@@ -24,6 +25,7 @@ EMSCRIPTEN_BINDINGS(plimsoll) {
   using emscripten::function;
   function("add_presets", &add_presets);
   function("quick_report", &quick_report);
+  function("usual", &usual);
   function("models", &models);
   function("gpus", &gpus);
   function("scenarios", &scenarios);

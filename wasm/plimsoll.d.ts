@@ -14,6 +14,8 @@ export interface Plimsoll {
    * (plans, limits, timeline, allocator) is left out: plimsoll_more.js has it.
    */
   quick_report(request: string): string;
+  /** What nobody trains without and a request leaves open (core/run/usual.h): {"usual": [{"pointer", "value", "why"}]}. */
+  usual(request: string): string;
   /** The models that have been added. */
   models(): string;
   /** What presets/gpus/ holds. */

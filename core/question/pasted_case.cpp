@@ -23,11 +23,13 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
 }
 
 // Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing. The
-// micro-batch is left open: the failure itself shows how large it is at least.
+// micro-batch is left open, and what goes with the smallest: the failure itself shows how large it is at least.
 std::vector<run::Choice> usual_of(const json::Json& request, const run::Catalog& catalog) {
   std::vector<run::Choice> usual = run::usual_choices(request, catalog);
-  std::erase_if(
-      usual, [](const run::Choice& one) { return one.pointer == "/training/per_device_train_batch_size"; });
+  std::erase_if(usual, [](const run::Choice& one) {
+    return one.pointer == "/training/per_device_train_batch_size" ||
+           one.pointer == "/training/gradient_accumulation_steps";
+  });
   return usual;
 }
 

@@ -3,6 +3,7 @@
 #include "core/recipe/methods.h"
 #include "core/recipe/tasks.h"
 #include "core/report/report.h"
+#include "core/run/usual.h"
 
 namespace plimsoll::report {
 
@@ -159,6 +160,25 @@ std::string fields_text(const run::Catalog& catalog) {
   out.close_array();
   write_methods(out);
   write_tasks(out);
+  out.close_object();
+  return out.take();
+}
+
+std::string usual_text(std::string_view request, const run::Catalog& catalog) {
+  json::Errors none;
+  const std::optional<json::Json> tree = json::parse(request, none);
+  Writer out;
+  out.open_object();
+  out.key("usual");
+  out.open_array();
+  for (const run::Choice& one : run::usual_choices(tree.value_or(json::Json()), catalog)) {
+    out.open_object();
+    out.field("pointer", one.pointer);
+    out.field("value", one.value);
+    out.field("why", one.why);
+    out.close_object();
+  }
+  out.close_array();
   out.close_object();
   return out.take();
 }

@@ -38,6 +38,9 @@ std::string scenarios_text(const run::Catalog& catalog);
 /// "methods": [{"id", "adapters", "quantization"}], "tasks": [{"id", "online", "reference", ...}]}
 std::string fields_text(const run::Catalog& catalog);
 
+/// What nobody trains without and a request leaves open: {"usual": [{"pointer", "value", "why"}]}; core/run/usual.h.
+std::string usual_text(std::string_view request, const run::Catalog& catalog);
+
 std::string_view version();
 
 }  // namespace plimsoll::report

@@ -10,63 +10,89 @@ namespace plimsoll::run {
 
 namespace {
 
-constexpr std::string_view embedding_names[] = {"embedding",  "-embed",    "reranker", "gte-qwen",
-                                                "e5-mistral", "sfr-embed", "gritlm"};
+using json::Json;
 
-// Json::value() throws inside, which ends a wasm module.
-std::string text_at(const json::Json& request, const char* pointer) {
-  const json::Json::json_pointer at(pointer);
-  return request.contains(at) && request.at(at).is_string() ? request.at(at).get<std::string>() : "";
-}
+constexpr const char* batch_at = "/training/per_device_train_batch_size";
+
+// A request, and what is found for it so far.
+class Open {
+ public:
+  explicit Open(const Json& request) : request_(request) {}
+
+  // Null where nothing is said.
+  Json at(const char* pointer) const {
+    const Json::json_pointer place(pointer);
+    return request_.contains(place) ? request_.at(place) : Json();
+  }
+  // Json::value() throws inside, which ends a wasm module.
+  std::string text(const char* pointer) const {
+    const Json value = at(pointer);
+    return value.is_string() ? value.get<std::string>() : "";
+  }
+  bool says(const char* pointer) const { return !at(pointer).is_null(); }
+  bool is_on(const char* pointer) const { return at(pointer) == Json(true); }
+  void take(const char* pointer, Json value, const char* why) {
+    const bool taken = std::any_of(found.begin(), found.end(),
+                                   [pointer](const Choice& one) { return one.pointer == pointer; });
+    if (!says(pointer) && !taken) found.push_back({pointer, std::move(value), why});
+  }
+
+  std::vector<Choice> found;
+
+ private:
+  const Json& request_;
+};
 
 // Models of another family that were trained to give a text one vector, by how their authors call them.
 bool is_embedding(const std::string& name) {
+  constexpr std::string_view parts[] = {"embedding",  "-embed",    "reranker", "gte-qwen",
+                                        "e5-mistral", "sfr-embed", "gritlm"};
   const std::string small = ascii::lower(name);
-  return std::any_of(std::begin(embedding_names), std::end(embedding_names),
+  return std::any_of(std::begin(parts), std::end(parts),
                      [&small](std::string_view part) { return small.find(part) != std::string::npos; });
+}
+
+void take_precision(Open& open, const hardware::Gpu* gpu, bool adapters) {
+  if (open.says("/training/bf16") || open.says("/training/fp16")) return;
+  if (gpu == nullptr || gpu->bf16) return open.take("/training/bf16", true, "what most runs use");
+  open.take("/training/fp16", true, "this card has no bf16");
+  open.take("/model_args/dtype", adapters ? "float16" : "float32",
+            adapters ? "this card has no bf16"
+                     : "the gradient scaler of fp16 training refuses trained weights in float16");
+}
+
+void take_batch(Open& open, const recipe::Task* task) {
+  if (open.says(batch_at)) return;
+  open.take(batch_at, 1, "the smallest; --batch says another");
+  if (task == nullptr || task->num_generations <= 1) return;
+  const Json group = open.at("/rl/num_generations");
+  open.take("/training/gradient_accumulation_steps",
+            group.is_number() ? group : Json(static_cast<uint64_t>(task->num_generations)),
+            "TRL stops where the samples of a step hold no whole group of completions");
 }
 
 }  // namespace
 
-std::vector<Choice> usual_choices(const json::Json& request, const Catalog& catalog) {
-  std::vector<Choice> found;
-  const hardware::Gpu* gpu = catalog.find_gpu(text_at(request, "/hardware/gpu"));
-  const auto is_open = [&request](const char* pointer) {
-    const json::Json::json_pointer at(pointer);
-    return !request.contains(at) || request.at(at).is_null();
-  };
-  if (!is_open("/stack")) return found;
-  const recipe::Task* known = recipe::find_task(text_at(request, "/task"));
-  if (known != nullptr && known->has_rl())
-    found.push_back({"/stack", "trl", "this task is a trainer of TRL's"});
-  const ModelEntry* model = find_by_name(catalog, text_at(request, "/model")).entry;
-  if (is_open("/task") && is_embedding(text_at(request, "/model")))
-    found.push_back(
-        {"/task", "classification", "an embedding model is trained on its vectors, not on next words"});
-  else if (is_open("/task") && model != nullptr && model->network.kind == model::NetworkKind::encoder)
-    found.push_back(
-        {"/task", "classification", "what encoders are trained for most; sft guesses masked words"});
-  const bool has = gpu == nullptr || gpu->bf16;
-  const bool adapters = request.contains("peft") && request.at("peft").is_object();
-  if (is_open("/training/bf16") && is_open("/training/fp16") && (has || adapters)) {
-    found.push_back({has ? "/training/bf16" : "/training/fp16", true,
-                     has ? "what most runs use" : "this card has no bf16"});
-  }
-  if (is_open("/training/per_device_train_batch_size"))
-    found.push_back({"/training/per_device_train_batch_size", 1, "the smallest; --batch says another"});
-  if (adapters && is_open("/peft/peft_type") && is_open("/peft/target_modules"))
-    found.push_back({"/peft/target_modules", "all-linear", "what most runs use"});
+std::vector<Choice> usual_choices(const Json& request, const Catalog& catalog) {
+  Open open(request);
+  if (open.says("/stack")) return {};
+  const recipe::Task* task = recipe::find_task(open.text("/task"));
+  if (task != nullptr && task->has_rl()) open.take("/stack", "trl", "this task is a trainer of TRL's");
+  if (is_embedding(open.text("/model")))
+    open.take("/task", "classification", "an embedding model is trained on its vectors, not on next words");
+  const ModelEntry* model = find_by_name(catalog, open.text("/model")).entry;
+  if (model != nullptr && model->network.kind == model::NetworkKind::encoder)
+    open.take("/task", "classification", "what encoders are trained for most; sft guesses masked words");
+  const bool adapters = open.at("/peft").is_object();
+  take_precision(open, catalog.find_gpu(open.text("/hardware/gpu")), adapters);
+  take_batch(open, task);
+  if (adapters && !open.says("/peft/peft_type"))
+    open.take("/peft/target_modules", "all-linear", "what most runs use");
   // huggingface/peft src/peft/utils/other.py prepare_model_for_kbit_training,
   // use_gradient_checkpointing=True.
-  const auto loads = [&](const char* pointer) {
-    const json::Json::json_pointer at(pointer);
-    return request.contains(at) && request.at(at) == json::Json(true);
-  };
-  const bool quantised = loads("/quantization/load_in_4bit") || loads("/quantization/load_in_8bit");
-  if (adapters && quantised && is_open("/training/gradient_checkpointing"))
-    found.push_back(
-        {"/training/gradient_checkpointing", true, "prepare_model_for_kbit_training turns it on"});
-  return found;
+  if (adapters && (open.is_on("/quantization/load_in_4bit") || open.is_on("/quantization/load_in_8bit")))
+    open.take("/training/gradient_checkpointing", true, "prepare_model_for_kbit_training turns it on");
+  return std::move(open.found);
 }
 
 }  // namespace plimsoll::run

@@ -1,5 +1,6 @@
 // What nobody trains without, where a person has only said what runs on which card: bf16 where the card has
-// it, a micro-batch of 1, adapters on all linear layers, scores from an encoder.
+// it, a micro-batch of 1, adapters on all linear layers, scores from an encoder. A question, the command line and the
+// form of the page take these rows; a request file means what it says.
 //
 //     for (const Choice& one : usual_choices(request, catalog)) put(request, one.pointer, one.value);
 //

@@ -132,6 +132,16 @@ run 0 report
 expect out "${peak:-no peak}"
 verdict
 
+begin "what is usual is what a card and a trainer take: fp16 without bf16, and whole groups of completions"
+run 0 report llama-3.2-1b --gpu t4 --length 1k --table
+expect out 'training.fp16 is true'
+expect out 'model_args.dtype is float32'
+run 0 report llama-3.2-1b --gpu t4 --length 1k --lora --table
+expect out 'model_args.dtype is float16'
+run 0 report qwen2.5-7b --gpu h100 --lora --task grpo --table
+expect out 'training.gradient_accumulation_steps is 8'
+verdict
+
 begin "--json and --table exclude each other"
 run 3 report --json --table request.json
 expect_empty out

@@ -12,17 +12,21 @@ import type {
   ModelPreset,
   Request,
   Scenario,
+  Usual,
 } from "../../web/src/contract.ts";
 import { find } from "../../web/src/find.ts";
 import { readNumber } from "../../web/src/inputs.ts";
 import {
-  besideMethod,
-  besideModel,
-  changed,
+  ACCUMULATION,
+  ADAPTERS,
+  BATCH,
   CHECKPOINTING,
+  chosen,
   givenWay,
   methodEdits,
+  openOf,
   PRECISION,
+  withUsual,
   type Edit,
 } from "../../web/src/own.ts";
 import { get } from "../../web/src/pointer.ts";
@@ -50,6 +54,8 @@ async function openCore() {
     scenarios: (JSON.parse(core.scenarios()) as { scenarios: Scenario[] }).scenarios,
     optimizers: allowed("/training/optim"),
     methods,
+    usual: (request: Request) =>
+      (JSON.parse(core.usual(JSON.stringify(request))) as { usual: Usual[] }).usual,
     errors: (request: Request) =>
       (JSON.parse(core.quick_report(JSON.stringify(request))) as { errors: CoreError[] }).errors,
   };
@@ -59,23 +65,25 @@ type Core = Awaited<ReturnType<typeof openCore>>;
 interface State {
   request: Request;
   example: boolean;
-  /** What of the precision the page has filled in. */
-  filled?: string[];
+  /** What nobody has said. */
+  assumed?: string[];
+}
+
+/** What the page makes of choices, before anything gives way. */
+function choose(core: Core, { request, example, assumed = [] }: State, edits: Edit[]) {
+  const said = chosen({ request, example, assumed }, edits);
+  return withUsual(said, core.usual(openOf(said)));
 }
 
 /** What the page does with one click: edits, and whatever does not go with them gives way. */
-function click(
-  core: Core,
-  { request, example, filled = example ? PRECISION : [] }: State,
-  edits: Edit[],
-): State & { errors: CoreError[] } {
-  const beside = besideMethod(edits, example ? {} : request, []);
-  let next = changed(request, example, [...edits, ...beside], core.gpus, filled);
-  const chosen = edits.map(({ pointer }) => pointer);
+function click(core: Core, state: State, edits: Edit[]): State & { errors: CoreError[] } {
+  const { request, assumed } = choose(core, state, edits);
+  let next = request;
+  const asked = edits.map(({ pointer }) => pointer);
   const accepts = (request: Request) => core.errors(request).length === 0;
   let errors = core.errors(next);
   while (errors.length > 0) {
-    const way = givenWay(next, chosen, errors, accepts);
+    const way = givenWay(next, asked, errors, accepts);
     if (!way) break;
     next = way.request;
     errors = core.errors(next);
@@ -85,7 +93,7 @@ function click(
   return {
     request: next,
     example: false,
-    filled,
+    assumed,
     errors: errors.filter(({ pointer }) => !nameless || pointer !== "/model"),
   };
 }
@@ -221,11 +229,10 @@ test("numbers are read as people write them", () => {
 });
 
 test("checkpointing comes and goes with QLoRA, until somebody says it", async () => {
-  const [, lora, qlora] = (await openCore()).methods.map((method) =>
-    methodEdits(method, undefined, undefined),
-  );
+  const core = await openCore();
+  const [, lora, qlora] = core.methods.map((method) => methodEdits(method, undefined, undefined));
   const checkpointing = (edits: Edit[], request: Request, assumed: string[]) =>
-    get(changed(request, false, [...edits, ...besideMethod(edits, request, assumed)], [], []), CHECKPOINTING);
+    get(choose(core, { request, example: false, assumed }, edits).request, CHECKPOINTING);
   const own: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: false } };
   expect(checkpointing(qlora!, { model: "mistral-7b-v0.1" }, [])).toBe(true);
   expect(checkpointing(qlora!, own, [])).toBe(false);
@@ -234,16 +241,37 @@ test("checkpointing comes and goes with QLoRA, until somebody says it", async ()
   expect(checkpointing(lora!, filled, [])).toBe(true);
 });
 
-test("an encoder comes with scores to learn, until somebody says what it learns", () => {
-  const models = [
-    { id: "bert", hf_id: "google/bert", family: "BERT", parameters: 1, kind: "encoder" },
-    { id: "llama", hf_id: "meta/llama", family: "Llama", parameters: 1, kind: "decoder" },
-  ];
-  const choose = (value: string): Edit[] => [{ pointer: "/model", value }];
-  const scored = [{ pointer: "/task", value: "classification" }];
-  expect(besideModel(choose("google/bert"), {}, [], models)).toEqual(scored);
-  expect(besideModel(choose("google/bert"), { task: "sft" }, [], models)).toEqual([]);
-  const gone = besideModel(choose("llama"), { task: "classification" }, ["/task"], models);
-  expect(gone).toEqual([{ pointer: "/task", value: undefined }]);
-  expect(besideModel(choose("llama"), {}, [], models)).toEqual([]);
+test("an encoder comes with scores to learn, until somebody says what it learns", async () => {
+  const core = await openCore();
+  const task = (model: string, request: Request, assumed: string[]) =>
+    get(choose(core, { request, example: false, assumed }, one("/model", model)).request, "/task");
+  const named: Request = { model: "gpt2" };
+  expect(task("google-bert/bert-base-uncased", named, [])).toBe("classification");
+  expect(task("google-bert/bert-base-uncased", { ...named, task: "sft" }, [])).toBe("sft");
+  expect(task("gpt2", { ...named, task: "classification" }, ["/task"])).toBe(undefined);
+  expect(task("gpt2", named, [])).toBe(undefined);
+});
+
+test("a task comes with its library and, from the smallest micro-batch, with steps that hold a group together", async () => {
+  const core = await openCore();
+  const example = core.scenarios[0]!.request;
+  const begun = choose(core, { request: example, example: true }, one("/model", "gpt2"));
+  expect(begun.request).toEqual({ model: "gpt2", training: { per_device_train_batch_size: 1, bf16: true } });
+  const grpo = choose(core, { ...begun, example: false }, one("/task", "grpo"));
+  expect(grpo.request).toMatchObject({ stack: "trl", training: { gradient_accumulation_steps: 8 } });
+  expect(grpo.assumed.sort()).toEqual([ACCUMULATION, BATCH, ...PRECISION, "/stack"].sort());
+  // What came with it goes with it.
+  const sft = choose(core, { ...grpo, example: false }, one("/task", "sft"));
+  expect(sft.request).toEqual({ ...begun.request, task: "sft" });
+  const own = { model: "gpt2", stack: "axolotl", training: { per_device_train_batch_size: 4 } };
+  const kept = choose(core, { request: own, example: false }, one("/task", "rloo"));
+  expect(kept.request).toEqual({ ...own, task: "rloo" });
+});
+
+test("the adapters of the form are those that the core takes where nobody names any", async () => {
+  const { usual } = await openCore();
+  const targets = usual({ model: "gpt2", peft: {} }).filter(({ pointer }) => pointer.startsWith("/peft/"));
+  expect(targets.map(({ pointer, value }) => [pointer, value])).toEqual([
+    ["/peft/target_modules", (ADAPTERS as { target_modules: string }).target_modules],
+  ]);
 });

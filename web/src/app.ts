@@ -7,7 +7,7 @@ import type { Json, Scenario } from "./contract.ts";
 import { elementFor } from "./form.ts";
 import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { keepOffline } from "./offline.ts";
-import type { Edit } from "./own.ts";
+import type { Edit, Step } from "./own.ts";
 import type { Difference } from "./opening.ts";
 import { page, STAGES } from "./page.ts";
 import type { Used } from "./paste/used.ts";
@@ -22,6 +22,12 @@ import { firstView, PHONE, type Actions, type How, type Look, type View } from "
 import { LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const FORM_STAGE = 2;
+
+function soon<Value>(value: Value | Promise<Value>, then: (value: Value) => void): Promise<void> | undefined {
+  if (value instanceof Promise) return value.then(then);
+  then(value);
+  return undefined;
+}
 
 @customElement("plimsoll-app")
 export class PlimsollApp extends Asking implements Actions {
@@ -78,15 +84,25 @@ export class PlimsollApp extends Asking implements Actions {
 
   // Actions
 
-  edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void {
-    if (!this.view) return;
-    const { view } = this;
+  edit(edits: Edit[], how: How, typed?: [pointer: string, text: string], open: string[] = []): void {
+    this.inTurn(() => {
+      const { view } = this;
+      return view && soon(edited(view, edits, open), (step) => this.step(view, step, edits, how, typed));
+    });
+  }
+
+  private step(
+    view: View,
+    { request, assumed }: Step,
+    edits: Edit[],
+    how: How,
+    typed: [pointer: string, text: string] | undefined,
+  ): void {
     const example = isExample(view);
     for (const section of example ? [] : (["peft", "quantization"] as const)) {
       const old = get(view.request, `/${section}`);
       if (isObject(old) && edits.some(({ pointer }) => pointer === `/${section}`)) this.shelf[section] = old;
     }
-    const { request, assumed } = edited(view, edits);
     this.ask(request, {
       ...(example ? { origin: undefined, instant: undefined, kept: undefined } : {}),
       assumed,
@@ -97,8 +113,8 @@ export class PlimsollApp extends Asking implements Actions {
     this.address.write(example ? "step" : how);
   }
 
-  answer(edits: Edit[]): void {
-    this.edit(edits, "step");
+  answer(edits: Edit[], open?: string[]): void {
+    this.edit(edits, "step", undefined, open);
     void this.showCard(".ask button");
   }
 
@@ -131,9 +147,14 @@ export class PlimsollApp extends Asking implements Actions {
   }
 
   replace(used: Used): void {
-    if (!this.view) return;
-    const { request, assumed } = taken(this.view, used);
-    const how = used.follows && !isExample(this.view) ? "tweak" : "step";
+    this.inTurn(() => {
+      const { view } = this;
+      return view && soon(taken(view, used), (step) => this.become(view, step, used));
+    });
+  }
+
+  private become(view: View, { request, assumed }: Step, used: Used): void {
+    const how = used.follows && !isExample(view) ? "tweak" : "step";
     this.ask(request, {
       notice: undefined,
       instant: undefined,
@@ -144,7 +165,7 @@ export class PlimsollApp extends Asking implements Actions {
       ranks: used.ranks ?? 0,
       like: used.like,
       died: used.died ? request : undefined,
-      pasted: this.view.pasted + Number(how === "step"),
+      pasted: view.pasted + Number(how === "step"),
       ...(assumed.length > 0 ? { assumed } : {}),
     });
     this.address.write(how);
@@ -189,6 +210,7 @@ export class PlimsollApp extends Asking implements Actions {
 
   /** What has become of it, in view wherever the button was, and `sought` in it with the focus. */
   private async showCard(sought: string): Promise<void> {
+    await this.changing;
     await this.answering;
     await this.updateComplete;
     const card = this.querySelector(".verdict");

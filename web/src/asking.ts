@@ -38,6 +38,19 @@ export abstract class Asking extends LitElement {
   /** What the link says of the answer that is being waited for. */
   private made: Made | undefined;
 
+  /** Settles with the last change of the request that had to wait for what is usual. */
+  protected changing: Promise<void> | undefined;
+
+  /** Does what is asked at once; after what waits already, where something does. */
+  protected inTurn(change: () => Promise<void> | undefined): void {
+    const begun = this.changing ? this.changing.then(change) : change();
+    if (!begun) return;
+    const turn = begun.finally(() => {
+      if (this.changing === turn) this.changing = undefined;
+    });
+    this.changing = turn;
+  }
+
   /** Whether the whole first view is drawn. */
   protected abstract drawn(): boolean;
 

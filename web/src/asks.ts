@@ -11,7 +11,7 @@ import {
   methodEdits,
   methodOf,
   packedWays,
-  precisionEdits,
+  PRECISION,
   saysMethod,
   unsaid,
   type Edit,
@@ -204,10 +204,7 @@ function warnings(view: View, report: Report, missing: string[], actions: Action
           html`<div class="ask">
             ${gist(`note.${code}`, message, say("notes.original"))}
             ${code === "no_bf16"
-              ? html`<button
-                  type="button"
-                  @click=${() => actions.answer(precisionEdits(view.request, view.core.gpus))}
-                >
+              ? html`<button type="button" @click=${() => actions.answer([], PRECISION)}>
                   ${say("ask.fp16")}
                 </button>`
               : nothing}

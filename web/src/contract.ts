@@ -359,6 +359,13 @@ export interface Task {
   num_generations: number;
 }
 
+/** What nobody trains without, where a request leaves it open. */
+export interface Usual {
+  pointer: string;
+  value: Json;
+  why: string;
+}
+
 export interface Scenario {
   id: string;
   title: string;

@@ -9,8 +9,8 @@
 // thread of its own.
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
-import type { Refusal, Report, Request } from "./contract.ts";
-import { isPlain, listed, listsOf, modelsOf, type Lists } from "./lists.ts";
+import type { Refusal, Report, Request, Usual } from "./contract.ts";
+import { isPlain, listed, listsOf, modelsOf, usualIn, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
 import { compile, open } from "./open.ts";
 import { addAll, firstPresets, once, otherPresets, pause } from "./presets.ts";
@@ -24,6 +24,8 @@ export interface Core extends Lists {
   report(request: string): Report | Refusal;
   /** The same for any request, fetching what that needs. Fails when it cannot be fetched, and may then be asked again. */
   answer(request: Request, text: string): Promise<Report | Refusal>;
+  /** What nobody trains without and a request leaves open: at once where the first module is at hand and knows the model. */
+  usual(request: Request): Usual[] | Promise<Usual[]>;
   /** Fetches all that there is. */
   complete(): Promise<void>;
 }
@@ -51,6 +53,10 @@ export async function loadCore(): Promise<Core> {
       if (!whole && isPlain(request) && !core.knows(request)) await extend();
       return core.knows(request) ? core.report(text) : (await loadMore()).answer(text);
     },
+    usual: (request) =>
+      request["model"] === undefined || core.knows(request)
+        ? usualIn(plimsoll.usual(JSON.stringify(request)))
+        : loadMore().then((more) => more.usual(request)),
     async complete() {
       const more = await loadMore();
       core.models = await more.models();

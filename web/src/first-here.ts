@@ -6,6 +6,7 @@ import { addAll, otherPresets, pause } from "./presets.ts";
 
 export interface Here {
   report(request: string): string;
+  usual(request: string): string;
   /** Adds the presets of the other models. */
   extend(): Promise<void>;
   extended(): boolean;
@@ -18,6 +19,7 @@ export async function openHere({ module, presets }: Begun): Promise<Here> {
   let rich = false;
   return {
     report: (request) => plimsoll.quick_report(request),
+    usual: (request) => plimsoll.usual(request),
     extended: () => rich,
     async extend() {
       if (!rich) await addAll(await otherPresets(), add);

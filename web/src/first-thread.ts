@@ -2,7 +2,8 @@
 // for its compilation; then the page opens an instance beside it, which answers a key press in the same frame, and ends the thread.
 import type { Core } from "./core.ts";
 import type { ModelPreset, Refusal, Report } from "./contract.ts";
-import { isPlain, listed, type Lists } from "./lists.ts";
+import { isPlain, listed, usualIn, type Lists } from "./lists.ts";
+import type { Here } from "./first-here.ts";
 import { loadMore } from "./more.ts";
 import { once } from "./presets.ts";
 import { startThread } from "./thread.ts";
@@ -15,8 +16,8 @@ export interface Begun {
   presets: string;
 }
 
-/** A request as text; or, without one, that the presets of the other models be added. */
-export type FirstAsked = { id: number; report?: string };
+/** A request as text, for its report or for what is usual; or, without one, that the presets of the other models be added. */
+export type FirstAsked = { id: number; report?: string; usual?: string };
 
 declare global {
   interface Window {
@@ -44,7 +45,7 @@ async function inThread(): Promise<Core> {
   let extended = false;
   let whole = false;
   /** The instance of the page, once it is there. */
-  let here: ((request: string) => string) | undefined;
+  let here: Pick<Here, "report" | "usual"> | undefined;
   const extend = once(async () => {
     own = (await thread.ask({})) as ModelPreset[];
     extended = true;
@@ -54,13 +55,20 @@ async function inThread(): Promise<Core> {
     ...begun.lists,
     knows: (request) => here !== undefined && listed(own, request),
     soon: (request) => listed(own, request),
-    report: (request) => JSON.parse(here?.(request) ?? "") as Report | Refusal,
+    report: (request) => JSON.parse(here?.report(request) ?? "") as Report | Refusal,
     async answer(request, text) {
       if (!whole && !here && isPlain(request) && !listed(own, request)) await extend();
       if (!listed(own, request)) return (await loadMore()).answer(text);
       return here
         ? core.report(text)
         : (JSON.parse((await thread.ask({ report: text })) as string) as Report | Refusal);
+    },
+    usual(request) {
+      if (request["model"] !== undefined && !listed(own, request))
+        return loadMore().then((more) => more.usual(request));
+      const usual = JSON.stringify(request);
+      if (here) return usualIn(here.usual(usual));
+      return thread.ask({ usual }).then((text) => usualIn(text as string));
     },
     async complete() {
       const { openHere } = await import("./first-here.ts");
@@ -71,7 +79,7 @@ async function inThread(): Promise<Core> {
         await opened.extend();
         await thread.idle();
       }
-      here = opened.report;
+      here = opened;
       thread.end();
       const more = await loadMore();
       core.models = await more.models();

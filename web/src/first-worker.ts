@@ -22,7 +22,9 @@ serve(async () => {
     add(await otherPresets());
     return modelsOf(plimsoll);
   };
-  const perform = async ({ report }: FirstAsked): Promise<unknown> =>
-    report === undefined ? extend() : plimsoll.quick_report(report);
+  const perform = async ({ report, usual }: FirstAsked): Promise<unknown> => {
+    if (usual !== undefined) return plimsoll.usual(usual);
+    return report === undefined ? extend() : plimsoll.quick_report(report);
+  };
   return { begun, perform };
 });

@@ -10,6 +10,7 @@ import type {
   Scenario,
   Stack,
   Task,
+  Usual,
 } from "./contract.ts";
 
 export interface Lists {
@@ -27,6 +28,8 @@ export interface Lists {
 
 export const modelsOf = (plimsoll: Plimsoll) =>
   (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
+
+export const usualIn = (text: string) => (JSON.parse(text) as { usual: Usual[] }).usual;
 
 export type Fields = Pick<Lists, "fields" | "stacks" | "methods" | "tasks">;
 

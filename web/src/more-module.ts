@@ -2,6 +2,7 @@
 import createMore from "plimsoll-core/plimsoll_more.js";
 import moreUrl from "plimsoll-core/plimsoll_more.wasm?url";
 import type { ModelPreset, Request } from "./contract.ts";
+import { usualIn } from "./lists.ts";
 import { compile, open } from "./open.ts";
 import { get, put } from "./pointer.ts";
 import { addAll, otherPresets, firstPresets } from "./presets.ts";
@@ -115,6 +116,7 @@ export async function load(): Promise<More> {
   const parsed = <Answer>(text: string): Promise<Answer> => Promise.resolve(JSON.parse(text) as Answer);
   return {
     models: async () => (await parsed<{ models: ModelPreset[] }>(module.models())).models,
+    usual: (request) => Promise.resolve(usualIn(module.usual(JSON.stringify(request)))),
     answer: (request) => parsed(module.report(request)),
     report: (request, parts) => parsed(module.report(JSON.stringify({ ...request, want: parts }))),
     advise: (request) => parsed(module.advise(JSON.stringify(request))),

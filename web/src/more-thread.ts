@@ -19,6 +19,7 @@ const NAMES: Record<keyof More, { first?: true; supersedes?: true }> = {
   exportAs: { supersedes: true },
   weigh: {},
   models: { first: true },
+  usual: { first: true },
 };
 
 /**

@@ -1,6 +1,6 @@
 // The second module of the core: all models, plans, limits, comparison, and whatever people paste. It is fetched once the first
 // answer is on the screen, so that nobody waits for it, and works in a thread of its own, so that no key press does.
-import type { Advice, Comparison, ModelPreset, Refusal, Report, Request } from "./contract.ts";
+import type { Advice, Comparison, ModelPreset, Refusal, Report, Request, Usual } from "./contract.ts";
 import { once } from "./presets.ts";
 import type { Diagnosis, Exported, Format, Imported, Patched } from "./paste/found.ts";
 
@@ -22,6 +22,8 @@ export interface More {
   /** The report of a request that is not the page's own. */
   weigh(request: Request): Promise<Report | Refusal>;
   models(): Promise<ModelPreset[]>;
+  /** What nobody trains without and a request leaves open. */
+  usual(request: Request): Promise<Usual[]>;
 }
 
 /** What a call fails with when the same was asked anew before its turn came: no failure to anybody who has asked anew. */

@@ -1,11 +1,17 @@
 // What becomes of a request when a person changes it: an example is left behind, a choice makes what it does not go with give way.
 // Plain functions over plain data; tests/web/choices.spec.ts sends every model through them.
-import type { CoreError, GpuPreset, Json, Method, ModelPreset, Report, Request, Task } from "./contract.ts";
+import type { CoreError, Json, Method, Report, Request, Task, Usual } from "./contract.ts";
 import { get, isObject, put } from "./pointer.ts";
 
 export interface Edit {
   pointer: string;
   value: Json | undefined;
+}
+
+export interface Step {
+  request: Request;
+  /** What of it nobody has said, by pointer. */
+  assumed: string[];
 }
 
 const applied = (request: Request, edits: Edit[]): Request =>
@@ -66,126 +72,91 @@ export function withAdapters(request: Request, errors: CoreError[]): Request | u
   return bare && open ? put(request, "/peft", ADAPTERS) : undefined;
 }
 
+// What nobody trains without, where the person has said only what runs on which card: the core's rows (core/run/usual.h)
+
 export const CHECKPOINTING = "/training/gradient_checkpointing";
-
-/**
- * What comes with a method until somebody says otherwise: prepare_model_for_kbit_training turns checkpointing on
- * (huggingface/peft src/peft/utils/other.py). `assumed`: what of the request nobody has said.
- */
-export function besideMethod(edits: Edit[], request: Request, assumed: string[]): Edit[] {
-  const bits = edits.find(({ pointer }) => pointer === "/quantization");
-  const open = get(request, CHECKPOINTING) === undefined || assumed.includes(CHECKPOINTING);
-  return bits && open ? [{ pointer: CHECKPOINTING, value: isObject(bits.value) ? true : undefined }] : [];
-}
-
 export const ACCUMULATION = "/training/gradient_accumulation_steps";
+export const PRECISION = ["/training/bf16", "/training/fp16", "/model_args/dtype"];
 const TASK = "/task";
+const STACK = "/stack";
+
 /** That of a request which says this of its task; undefined where the core knows none of that name. */
 export const taskIn = (tasks: Task[], value: Json | undefined): Task | undefined =>
   tasks.find(({ id }) => id === (value ?? "sft"));
-const isGrouped = (task: Task | undefined): task is Task => (task?.num_generations ?? 1) > 1;
 
-/** What comes with a task: its library, and with the smallest micro-batch TRL stops, unless its steps hold a whole group together. */
-export function besideTask(edits: Edit[], request: Request, smallest: boolean, tasks: Task[]): Edit[] {
-  const edit = edits.find(({ pointer }) => pointer === TASK);
-  const task = edit && taskIn(tasks, edit.value);
-  const trl = task?.has_rl === true && get(request, "/stack") === undefined;
-  const beside: Edit[] = trl ? [{ pointer: "/stack", value: "trl" }] : [];
-  if (!isGrouped(task) || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
-  const group = get(request, "/rl/num_generations") ?? task.num_generations;
-  return [...beside, { pointer: ACCUMULATION, value: group }];
+/** What is filled in anew where one of these is chosen, until somebody says it. */
+const FOLLOWS: Record<string, string[]> = {
+  [TASK]: ["/model"],
+  [STACK]: [TASK],
+  [ACCUMULATION]: [TASK],
+  [CHECKPOINTING]: ["/quantization"],
+  ...Object.fromEntries(PRECISION.map((pointer) => [pointer, ["/hardware/gpu", "/peft"]])),
+};
+
+/** What a person has said of a run, and what may be filled in beside it. */
+export interface Said {
+  request: Request;
+  /** All that is usual; else these alone, by pointer. */
+  filled: string[] | "all";
+  /** What nobody has said, by pointer. */
+  assumed: string[];
 }
 
-/** What an encoder is trained for most, as the command line takes it (core/run/usual.h); what came with one goes with it. */
-export function besideModel(
-  edits: Edit[],
-  request: Request,
-  assumed: string[],
-  models: ModelPreset[],
-): Edit[] {
-  const chosen = edits.find(({ pointer }) => pointer === "/model")?.value;
-  const task = get(request, TASK);
-  const open = task === undefined || assumed.includes(TASK);
-  if (typeof chosen !== "string" || !open || edits.some(({ pointer }) => pointer === TASK)) return [];
-  const found = models.find(({ id, hf_id, aliases = [] }) => [id, hf_id, ...aliases].includes(chosen));
-  if (found?.kind === "encoder") return [{ pointer: TASK, value: "classification" }];
-  return task === undefined ? [] : [{ pointer: TASK, value: undefined }];
-}
-
-/** What came with another task and was nobody's choice goes with it. */
-export function besideOther(edits: Edit[], assumed: string[], tasks: Task[]): Edit[] {
-  const edit = edits.find(({ pointer }) => pointer === TASK);
-  if (!edit) return [];
-  const task = taskIn(tasks, edit.value);
-  const gone = [...(task?.has_rl ? [] : ["/stack"]), ...(isGrouped(task) ? [] : [ACCUMULATION])];
-  return gone
-    .filter((pointer) => assumed.includes(pointer))
-    .map((pointer) => ({ pointer, value: undefined }));
-}
-
-/** What somebody says in words, with what the method of that name is here beside it. */
-export function saidEdits(request: Request, methods: Method[]): Edit[] {
-  const method = saysMethod(request, []) ? methodOf(methods, request) : undefined;
-  const whole = (method ? methodEdits(method, undefined, get(request, "/quantization")) : []).map(
-    ({ pointer, value }) => {
-      const own = get(request, pointer);
-      return { pointer, value: isObject(value) && isObject(own) ? { ...value, ...own } : value };
-    },
+/**
+ * What the core is asked: without what is filled in, and without the library, which in the form is chosen after the run and does not
+ * take back what was filled in.
+ */
+export const openOf = ({ request, assumed }: Said): Request =>
+  [STACK, ...assumed.filter((pointer) => pointer === BATCH || pointer in FOLLOWS)].reduce(
+    (under, pointer) => put(under, pointer, undefined),
+    request,
   );
-  const parts = Object.entries(request).flatMap(([key, value]) =>
-    isObject(value)
-      ? Object.entries(value).map(([name, each]) => ({ pointer: `/${key}/${name}`, value: each }))
-      : [{ pointer: `/${key}`, value }],
+
+/** The request with what is usual where nobody has said it, and what nobody has said then. */
+export function withUsual({ request, filled, assumed }: Said, usual: Usual[]): Step {
+  const rows = usual.filter(
+    ({ pointer }) => (filled === "all" || filled.includes(pointer)) && get(request, pointer) === undefined,
   );
-  return [...parts, ...whole, ...besideMethod(whole, request, [])];
+  const whole = applied(request, rows);
+  const open = [...assumed, ...rows.map(({ pointer }) => pointer)];
+  return {
+    request: whole,
+    assumed: [...new Set(open)].filter(
+      (pointer) => PRECISION.includes(pointer) || get(whole, pointer) !== undefined,
+    ),
+  };
 }
 
-// Precision: what everybody sets who is not asked, and what depends on the card
-
-export const PRECISION = ["/training/bf16", "/training/fp16", "/model_args/dtype"];
-
-function precisionFor(request: Request, gpus: GpuPreset[]): Edit[] {
-  const gpu = gpus.find(({ id }) => id === get(request, "/hardware/gpu"));
-  if (gpu?.bf16 !== false) return [{ pointer: "/training/bf16", value: true }];
-  return [
-    { pointer: "/training/fp16", value: true },
-    // The scaler of fp16 training needs trained weights in fp32.
-    { pointer: "/model_args/dtype", value: isObject(get(request, "/peft")) ? "float16" : "float32" },
-  ];
-}
-
-/** The precision that the card has. */
-export const precisionEdits = (request: Request, gpus: GpuPreset[]): Edit[] => [
-  ...PRECISION.map((pointer) => ({ pointer, value: undefined })),
-  ...precisionFor(request, gpus),
-];
-
-/** Where a run begins here and not in a file: the Trainer's 8 would answer for nobody, and say what no card has. */
 export const BATCH = "/training/per_device_train_batch_size";
 export const LENGTH = "/training/max_length";
-export const NEUTRAL: Edit[] = [{ pointer: BATCH, value: 1 }];
 
 /** Whether nothing of a request is the person's own yet; the card may be that of an error message. */
 export const begins = (request: Request, example: boolean) =>
   example || Object.keys(request).every((key) => key === "hardware");
 
 /**
- * What a person says of an example is all that is kept of it; the rest is the core's own defaults, but for the neutral ones. The precision that was
- * filled in follows the card; one that somebody has said stays on a card that does not have it, and is warned of.
+ * What a person has said with these choices: of an example they are all that is kept. `open`: what is left to what is usual.
+ * A precision that somebody has said stays on a card that does not have it, and is warned of.
  */
-export function changed(
-  request: Request,
-  example: boolean,
+export function chosen(
+  { request, example, assumed }: { request: Request; example: boolean; assumed: string[] },
   edits: Edit[],
-  gpus: GpuPreset[],
-  assumed: string[],
-): Request {
+  open: string[] = [],
+): Said {
   const fresh = begins(request, example);
-  const before = example ? {} : request;
-  const after = applied(before, fresh ? [...NEUTRAL, ...edits] : edits);
-  const untouched = !edits.some(({ pointer }) => PRECISION.includes(pointer));
-  const filled = fresh || PRECISION.every((pointer) => assumed.includes(pointer));
-  return untouched && filled ? applied(after, precisionEdits(after, gpus)) : after;
+  const before = [...(example ? [] : assumed), ...(fresh ? [BATCH, ...PRECISION] : []), ...open];
+  const left = before.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
+  const start = example ? {} : request;
+  const moved = Object.keys(FOLLOWS).filter(
+    (pointer) =>
+      open.includes(pointer) ||
+      (edits.some((edit) => FOLLOWS[pointer]?.includes(edit.pointer)) &&
+        (left.includes(pointer) || (get(start, pointer) === undefined && !PRECISION.includes(pointer)))),
+  );
+  const kept = moved
+    .filter((pointer) => left.includes(pointer))
+    .reduce((under, pointer) => put(under, pointer, undefined), start);
+  return { request: applied(kept, edits), filled: fresh ? "all" : moved, assumed: left };
 }
 
 const within = (pointer: string, outer: string) => pointer === outer || pointer.startsWith(`${outer}/`);

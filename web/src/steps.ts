@@ -1,64 +1,39 @@
-// What a choice makes of the request, and what the page puts into it beside that. Plain functions of the view.
+// What a choice makes of the request, and what is filled in beside it.
 //
 //     edited(view, [{ pointer: "/task", value: "grpo" }])   -> the request with it, what is assumed then
 //     taken(view, used)                                      -> the request of a pasted text
-import type { Request } from "./contract.ts";
-import {
-  BATCH,
-  begins,
-  besideMethod,
-  besideModel,
-  besideOther,
-  besideTask,
-  changed,
-  NEUTRAL,
-  PRECISION,
-  saidEdits,
-  type Edit,
-} from "./own.ts";
+//
+// The core says what is usual: at once, or where a thread or the second module has to be asked, once it has answered.
+import type { Request, Usual } from "./contract.ts";
+import { chosen, openOf, PRECISION, withUsual, type Edit, type Said, type Step } from "./own.ts";
 import type { Used } from "./paste/used.ts";
 import { get, put } from "./pointer.ts";
 import { isExample } from "./scenarios.ts";
 import type { View } from "./view.ts";
 
-export interface Step {
-  request: Request;
-  /** What of it nobody has said, by pointer. */
-  assumed: string[];
+function completed({ core }: View, said: Said): Step | Promise<Step> {
+  if (said.filled.length === 0) return withUsual(said, []);
+  const usual = core.usual(openOf(said));
+  if (!(usual instanceof Promise)) return withUsual(said, usual);
+  // What cannot be fetched is said where the answer needs it.
+  return usual.catch((): Usual[] => []).then((rows) => withUsual(said, rows));
 }
 
-/** Of an example nothing else stays. */
-export function edited(view: View, edits: Edit[]): Step {
-  const { request, core } = view;
-  const example = isExample(view);
-  const begun = begins(request, example) ? [...NEUTRAL.map(({ pointer }) => pointer), ...PRECISION] : [];
-  const before = [...(example ? [] : view.assumed), ...begun];
-  const said = example ? {} : request;
-  const beside = [
-    ...besideModel(edits, said, view.assumed, core.models),
-    ...besideMethod(edits, said, view.assumed),
-    ...besideOther(edits, view.assumed, core.tasks),
-    ...besideTask(edits, said, before.includes(BATCH), core.tasks),
-  ];
-  const all = [...edits, ...beside];
-  const assumed = before.filter((pointer) => !all.some((edit) => edit.pointer === pointer));
-  for (const { pointer, value } of beside) if (value !== undefined) assumed.push(pointer);
-  return { request: changed(request, example, all, core.gpus, before), assumed };
-}
+/** `open`: what is left to what is usual. */
+export const edited = (view: View, edits: Edit[], open: string[] = []): Step | Promise<Step> =>
+  completed(view, chosen({ ...view, example: isExample(view) }, edits, open));
 
 /** What a text says; with a card that has what an error message says, since any of those has the same room. */
-export function taken(view: View, { request, capacity, taken, model, open: more = [] }: Used): Step {
+export function taken(
+  view: View,
+  { request, capacity, taken, model, open: more = [] }: Used,
+): Step | Promise<Step> {
   if (model) return edited(view, [{ pointer: "/model", value: request["model"] }]);
   const unnamed = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
   const gpu = unnamed ? view.rest?.card.likeliest(view, capacity) : undefined;
-  const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
+  const said: Request = gpu ? put(request, "/hardware/gpu", gpu) : request;
   const assumed = gpu ? ["/hardware/gpu", ...more] : more;
   if (!taken) return { request: said, assumed };
-  const edits = saidEdits(said, view.core.methods);
-  const batch = taken.includes(BATCH) || get(said, BATCH) === undefined ? [BATCH] : [];
-  const beside = besideTask(edits, said, batch.length > 0, view.core.tasks);
-  const run = changed({}, true, [...edits, ...beside], view.core.gpus, []);
-  const all = [...assumed, ...taken, ...batch, ...beside.map(({ pointer }) => pointer)];
-  const filled = PRECISION.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
-  return { request: run, assumed: [...all.filter((pointer) => get(run, pointer) !== undefined), ...filled] };
+  const open = PRECISION.filter((pointer) => get(said, pointer) === undefined);
+  return completed(view, { request: said, filled: "all", assumed: [...assumed, ...taken, ...open] });
 }

@@ -162,8 +162,8 @@ export type Look = Partial<
 
 export interface Actions {
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
-  /** To a question of the card, or what goes with what it mends: the next question has the focus then. */
-  answer(edits: Edit[]): void;
+  /** To a question of the card, or what goes with what it mends; `open`: what is left to what is usual. The next question has the focus then. */
+  answer(edits: Edit[], open?: string[]): void;
   editText(text: string): void;
   open(scenario: Scenario): void;
   replace(used: Used): void;

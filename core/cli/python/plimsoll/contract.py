@@ -446,6 +446,14 @@ class Task(TypedDict):
     num_generations: float
 
 
+class Usual(TypedDict):
+    """What nobody trains without, where a request leaves it open."""
+
+    pointer: str
+    value: Json
+    why: str
+
+
 class ScenarioClaims(TypedDict):
     what: str
     says: str
