@@ -1,11 +1,12 @@
 // What the verdict card asks: what only the person can say, each with the answers that most people give.
 import { html, nothing, type TemplateResult } from "lit";
 import type { GpuPreset, Json, Method, Report } from "./contract.ts";
-import { choices, COUNT, STRATEGY } from "./fields.ts";
+import { choices, STRATEGY } from "./fields.ts";
 import { count, figure, size } from "./format.ts";
 import { effective } from "./inputs.ts";
 import {
   BATCH,
+  COUNT,
   isPacked,
   LENGTH,
   methodEdits,
@@ -102,7 +103,7 @@ function answers(pointer: string, view: View): Answer[] {
         .map((id) => one(pointer, id.replace(/^.*\//, ""), id));
     case "/hardware/gpu":
       return cards(view).map(({ id, name }) => one(pointer, name, id));
-    case "/parallel/num_gpus":
+    case COUNT:
       return COUNTS.filter((each) => each >= view.ranks).map((each) => one(pointer, `${each}`, each));
     case BATCH:
       return BATCHES.map((each) => one(pointer, `${each}`, each));
@@ -152,7 +153,7 @@ function ask(pointer: string, choices: Answer[], view: View, actions: Actions): 
 }
 
 const asksStrategy = ({ request }: View): boolean =>
-  Number(get(request, COUNT.pointer) ?? 1) > 1 && get(request, STRATEGY.pointer) === undefined;
+  Number(get(request, COUNT) ?? 1) > 1 && get(request, STRATEGY.pointer) === undefined;
 
 /** How several cards share the run, where nobody has said it: each then holds all of it. */
 function strategyAsk(view: View, actions: Actions): TemplateResult | typeof nothing {

@@ -5,9 +5,9 @@ import { fixes as plansOf, isStale, otherWays } from "./advice/fixes.ts";
 import { asks, isOpen, likeliest } from "./asks.ts";
 import type { Json, Report } from "./contract.ts";
 import { count, figure, sizeWords } from "./format.ts";
-import { COUNT, generates, taskName } from "./fields.ts";
+import { generates, taskName } from "./fields.ts";
 import { effective } from "./inputs.ts";
-import { ACCUMULATION, BATCH, CHECKPOINTING, LENGTH, unsaid } from "./own.ts";
+import { ACCUMULATION, BATCH, CHECKPOINTING, COUNT, LENGTH, unsaid } from "./own.ts";
 import { get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
@@ -67,7 +67,7 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
 
 const DTYPE = "/model_args/dtype";
 const CHIPS: [pointer: string, name: Word][] = [
-  [COUNT.pointer, "field.gpus"],
+  [COUNT, "field.gpus"],
   [BATCH, "field.batch"],
   [LENGTH, "field.length"],
   [ACCUMULATION, "field.accumulation"],
@@ -76,7 +76,7 @@ const CHIPS: [pointer: string, name: Word][] = [
   ["/rl/vllm_gpu_memory_utilization", "field.vllm_share"],
   [DTYPE, "field.dtype"],
   ["/training/optim", "field.optimizer"],
-  ["/training/gradient_checkpointing", "field.checkpointing"],
+  [CHECKPOINTING, "field.checkpointing"],
   ["/peft/r", "field.rank"],
   ["/peft/target_modules", "targets.label"],
   ["/stack", "field.stack"],
@@ -149,7 +149,7 @@ function assumedIn(view: View, report: Report): Assumed[] {
       const text = `${say(name)}: ${said(pointer, get(view.request, pointer), view)}`;
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
-    if (pointer === COUNT.pointer && report.gpu && get(view.request, pointer) === undefined)
+    if (pointer === COUNT && report.gpu && get(view.request, pointer) === undefined)
       return [{ pointer, why: say("chip.one_gpu"), text: `${say(name)}: 1` }];
     if (pointer === ACCUMULATION) return [];
     if (generates(view) && pointer === LENGTH) return [];

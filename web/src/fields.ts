@@ -4,7 +4,7 @@
 import type { Core } from "./core.ts";
 import type { Request, Task } from "./contract.ts";
 import type { Lists } from "./lists.ts";
-import { taskIn } from "./own.ts";
+import { ACCUMULATION, BATCH, CHECKPOINTING, COUNT, LENGTH, taskIn } from "./own.ts";
 import { get, isObject } from "./pointer.ts";
 import { say, type Word } from "./words/say.ts";
 
@@ -49,8 +49,8 @@ const quantized = (ground: Ground) =>
 export const RANK: Field = { pointer: "/peft/r", label: "field.rank", kind: "number", step: 8 };
 
 const LIGER: Field = { pointer: "/training/use_liger_kernel", label: "field.liger", kind: "flag" };
-const ACCUMULATION: Field = {
-  pointer: "/training/gradient_accumulation_steps",
+const STEPS: Field = {
+  pointer: ACCUMULATION,
   label: "field.accumulation",
   kind: "number",
   step: 1,
@@ -103,8 +103,8 @@ const DATA: Field[] = [
   { pointer: "/data/longest_length", label: "field.longest", kind: "number", step: 64, explained: true },
 ];
 
-export const COUNT: Field = {
-  pointer: "/parallel/num_gpus",
+export const CARDS: Field = {
+  pointer: COUNT,
   label: "field.gpus",
   kind: "number",
   step: 1,
@@ -125,10 +125,10 @@ export const STRATEGY: Field & { kind: "choice" } = {
 };
 
 /** With model, GPU and method, the seven inputs that are always in sight. */
-export const BATCH: Field[] = [
-  { pointer: "/training/per_device_train_batch_size", label: "field.batch", kind: "number", step: 1 },
+export const SAMPLES: Field[] = [
+  { pointer: BATCH, label: "field.batch", kind: "number", step: 1 },
   {
-    pointer: "/training/max_length",
+    pointer: LENGTH,
     label: "field.length",
     kind: "number",
     step: 128,
@@ -155,7 +155,7 @@ export const MEASURES: Field[] = [
     },
   },
   {
-    pointer: "/training/gradient_checkpointing",
+    pointer: CHECKPOINTING,
     label: "field.checkpointing",
     kind: "flag",
   },
@@ -172,12 +172,18 @@ export const WEIGHT_TYPE: Field = {
 export const TOPICS = {
   adapters: [RANK, DROPOUT],
   precision: [WEIGHT_TYPE, DOUBLE, K_BIT],
-  step: [ACCUMULATION, PACKING, ATTENTION, LIGER],
+  step: [STEPS, PACKING, ATTENTION, LIGER],
   around: [STACK, IN_USE],
   data: DATA,
 } satisfies Record<string, Field[]>;
 
-export const ALL_FIELDS: Field[] = [COUNT, STRATEGY, ...BATCH, ...MEASURES, ...Object.values(TOPICS).flat()];
+export const ALL_FIELDS: Field[] = [
+  CARDS,
+  STRATEGY,
+  ...SAMPLES,
+  ...MEASURES,
+  ...Object.values(TOPICS).flat(),
+];
 
 /** What a choice may be, with a name where it has one. */
 export function choices(field: Field & { kind: "choice" }, core: Core): [value: string, label: string][] {

@@ -1,6 +1,6 @@
 // The request as a form, and which part of it a message belongs to.
 import { html, nothing, type TemplateResult } from "lit";
-import { ALL_FIELDS, BATCH, hasAdapters, MEASURES, TOPICS, type Field } from "./fields.ts";
+import { ALL_FIELDS, hasAdapters, MEASURES, SAMPLES, TOPICS, type Field } from "./fields.ts";
 import { gpuField } from "./gpu-field.ts";
 import { asText, complaints, field, inputId } from "./inputs.ts";
 import { methodFields } from "./method-field.ts";
@@ -66,8 +66,8 @@ export function form(view: View, actions: Actions): TemplateResult {
   return html`
     <form class="request" aria-label=${say("form.label")} @submit=${(event: Event) => event.preventDefault()}>
       ${modelField(view, actions)} ${gpuField(view, actions)} ${methodFields(view, leftOver, actions)}
-      <div class="two">${BATCH.map((one) => field(one, view, actions, false))}</div>
-      ${BATCH.map((one) => complaints(view, one.pointer))} ${each(MEASURES)}
+      <div class="two">${SAMPLES.map((one) => field(one, view, actions, false))}</div>
+      ${SAMPLES.map((one) => complaints(view, one.pointer))} ${each(MEASURES)}
       <div class="topics">
         ${hasAdapters(view) ? fold("adapters", [targets(view)], ["/peft/target_modules"]) : nothing}
         ${fold("precision", [autocast(view)], ["/training/bf16", "/training/fp16"])} ${fold("step")}

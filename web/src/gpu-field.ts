@@ -1,8 +1,9 @@
 // The GPU, found by typing, with what a program can use of it; and how many.
 import { html, nothing, type TemplateResult } from "lit";
 import { sizeWords } from "./format.ts";
-import { COUNT, STRATEGY } from "./fields.ts";
+import { CARDS, STRATEGY } from "./fields.ts";
 import { asText, complaints, field, inputId, searched } from "./inputs.ts";
+import { COUNT } from "./own.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
@@ -11,10 +12,10 @@ export function gpuField(view: View, actions: Actions): TemplateResult {
   const pointer = "/hardware/gpu";
   const value = asText(get(view.request, pointer));
   const known = view.core.gpus.find((gpu) => gpu.id === value);
-  const several = Number(get(view.request, "/parallel/num_gpus") ?? 1) > 1;
+  const several = Number(get(view.request, COUNT) ?? 1) > 1;
   return html`<div class="field">
       <div class="count-and-gpu">
-        ${field(COUNT, view, actions, false)}
+        ${field(CARDS, view, actions, false)}
         <div class="field">
           <label for=${inputId(pointer)}>GPU</label>
           ${searched(
@@ -33,7 +34,7 @@ export function gpuField(view: View, actions: Actions): TemplateResult {
       <p class="help" id="${inputId(pointer)}-help">
         ${known ? say("gpu.usable", { size: sizeWords(known.usable_bytes) }) : nothing}
       </p>
-      ${complaints(view, pointer)} ${complaints(view, COUNT.pointer)}
+      ${complaints(view, pointer)} ${complaints(view, COUNT)}
     </div>
     ${several || get(view.request, STRATEGY.pointer) !== undefined ? field(STRATEGY, view, actions) : nothing}`;
 }

@@ -7,6 +7,7 @@ import { choices, type Field } from "./fields.ts";
 import type { Entry } from "./find.ts";
 import { withPoint } from "./format.ts";
 import { complaint } from "./messages.ts";
+import { COUNT } from "./own.ts";
 import { get } from "./pointer.ts";
 import type { Rest } from "./rest.ts";
 import type { Actions, View } from "./view.ts";
@@ -150,7 +151,7 @@ export function searched(one: Searched, view: View, actions: Actions): TemplateR
     actions.edit(
       [
         { pointer, value: value === "" ? undefined : value },
-        ...(count === undefined ? [] : [{ pointer: "/parallel/num_gpus", value: count }]),
+        ...(count === undefined ? [] : [{ pointer: COUNT, value: count }]),
       ],
       "step",
     );

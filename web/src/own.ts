@@ -127,6 +127,7 @@ export function withUsual({ request, filled, assumed }: Said, usual: Usual[]): S
   };
 }
 
+export const COUNT = "/parallel/num_gpus";
 export const BATCH = "/training/per_device_train_batch_size";
 export const LENGTH = "/training/max_length";
 
@@ -219,7 +220,7 @@ export function unsaid(request: Request, report: Report | undefined, open: strin
   if (get(request, "/hardware/gpu") === undefined) missing.push("/hardware/gpu");
   const strategy = get(request, "/parallel/strategy");
   const several = typeof strategy === "string" && SHARED.includes(strategy);
-  if (several && get(request, "/parallel/num_gpus") === undefined) missing.push("/parallel/num_gpus");
+  if (several && get(request, COUNT) === undefined) missing.push(COUNT);
   // What follows from a model is asked once there is one.
   if (!report) return missing;
   for (const { asked, pointer } of report.assumptions) if (asked) missing.push(pointer);

@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from "lit";
 import { effective, inputId } from "./inputs.ts";
 import { methodName } from "./method-field.ts";
-import { methodOf } from "./own.ts";
+import { BATCH, COUNT, LENGTH, methodOf } from "./own.ts";
 import { figure } from "./format.ts";
 import { get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -38,7 +38,7 @@ export function sentence(view: View, actions: Actions): TemplateResult {
   };
   const model = get(view.request, "/model");
   const id = get(view.request, "/hardware/gpu");
-  const count = get(view.request, "/parallel/num_gpus");
+  const count = get(view.request, COUNT);
   const gpu = view.core.gpus.find((each) => each.id === id)?.name ?? "?";
   const method = methodOf(view.core.methods, view.request);
   const packed = plain(get(view.request, "/quantization/quant_method") ?? "?").toUpperCase();
@@ -48,8 +48,8 @@ export function sentence(view: View, actions: Actions): TemplateResult {
       model:
         typeof model === "string" ? model.replace(/^.*\//, "") : model === undefined ? "?" : say("model.own"),
       gpu: typeof count === "number" && count > 1 ? `${count} \u00d7 ${gpu}` : gpu,
-      batch: said("/training/per_device_train_batch_size"),
-      length: said("/training/max_length"),
+      batch: said(BATCH),
+      length: said(LENGTH),
     })}
     <b>${say("sentence.change")}</b>
   </button>`;

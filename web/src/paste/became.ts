@@ -1,10 +1,10 @@
 // What a text became, and whether the page still shows it: what the text left open may be answered since.
 import type { Json, Request } from "../contract.ts";
 import { sameRequest } from "../link.ts";
-import { CHECKPOINTING, LEFT_OPEN, PRECISION, saysMethod } from "../own.ts";
+import { CHECKPOINTING, COUNT, LEFT_OPEN, PRECISION, saysMethod } from "../own.ts";
 import { get, isObject, put } from "../pointer.ts";
 import type { Diagnosis, Imported } from "./found.ts";
-import { COUNT, isAnswered } from "./together.ts";
+import { isAnswered } from "./together.ts";
 
 /** The request that a text became, with what it left open and was answered since; and what of it nobody has said. */
 export interface Became {

@@ -6,7 +6,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Plan, Request } from "../contract.ts";
 import { isSuperseded, loadMore } from "../more.ts";
-import { LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
+import { COUNT, LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
 import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
@@ -33,7 +33,6 @@ import type { Failed, Used } from "./used.ts";
 import {
   allTogether,
   changedBy,
-  COUNT,
   DIED,
   failedIn,
   isAnswered,

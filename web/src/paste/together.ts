@@ -1,11 +1,10 @@
 // What is pasted one after another: a launcher's YAML and then the script, the cells of a notebook, an error and then its file.
 import type { More } from "../more.ts";
 import type { Request } from "../contract.ts";
+import { BATCH, COUNT, LENGTH } from "../own.ts";
 import { get, isObject, plain, put } from "../pointer.ts";
 import type { Diagnosis, Imported } from "./found.ts";
 import type { Failed } from "./used.ts";
-
-export const COUNT = "/parallel/num_gpus";
 
 export const DIED = /memory|alloc/i;
 
@@ -69,8 +68,8 @@ async function isStarted(core: More, ...[one, other]: [string, Imported][]): Pro
 const isScript = ({ format }: Imported): boolean => / Python$/.test(format?.name ?? "");
 
 /** What a file leaves open and words beside it may say: the machine and the images. */
-const BESIDE = ["/model", "/hardware/gpu", "/parallel/num_gpus", "/vision/images_per_sample"];
-const CHANGES = [...BESIDE.slice(1), "/training/max_length", "/training/per_device_train_batch_size"];
+const BESIDE = ["/model", "/hardware/gpu", COUNT, "/vision/images_per_sample"];
+const CHANGES = [...BESIDE.slice(1), LENGTH, BATCH];
 
 /** "And on two 4090s?", of the run that is there; undefined where the words are of another run, of a failure, or of nothing that is set. */
 export async function changedBy(
@@ -87,7 +86,7 @@ export async function changedBy(
   // "An A100" says which, and not that it is one.
   const edits = CHANGES.filter((pointer) => {
     const value = get(said?.request ?? {}, pointer);
-    return value !== undefined && !(pointer === "/parallel/num_gpus" && value === 1);
+    return value !== undefined && !(pointer === COUNT && value === 1);
   });
   if (edits.length === 0) return undefined;
   return edits.reduce((under, pointer) => put(under, pointer, get(said?.request ?? {}, pointer)), request);

@@ -4,6 +4,7 @@
 import type { Json, Report, Request } from "../contract.ts";
 import { taskName } from "../fields.ts";
 import { figure } from "../format.ts";
+import { BATCH, LENGTH } from "../own.ts";
 import { get, isObject } from "../pointer.ts";
 import { say } from "../words/say.ts";
 
@@ -32,8 +33,8 @@ export function describe(report: Report, request: Request): { model: string; bat
   return {
     model: say("card.model", { model: modelName(request), method: `${of}${method}` }),
     batch: say("card.batch", {
-      batch: text(setting(report, request, "/training/per_device_train_batch_size")) ?? "?",
-      length: text(setting(report, request, "/training/max_length")) ?? "?",
+      batch: text(setting(report, request, BATCH)) ?? "?",
+      length: text(setting(report, request, LENGTH)) ?? "?",
     }),
   };
 }
