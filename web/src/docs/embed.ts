@@ -27,7 +27,13 @@ const fragmentOf = (text: string) => (text.includes("#") ? text.slice(text.index
 const attribute = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-function codes(): { name: string; why: string; code: string }[] {
+interface Code {
+  name: string;
+  why: string;
+  code: string;
+}
+
+function codes(): Code[] {
   const link = attribute(state.link);
   const query = state.theme === "system" ? "" : `?theme=${state.theme}`;
   const theme = state.theme === "system" ? "" : ` data-theme="${state.theme}"`;
@@ -76,90 +82,89 @@ async function drawPicture(): Promise<void> {
   draw();
 }
 
-function view(): TemplateResult {
+function wrong(): string {
   const decoded = decode(state.link);
-  const wrong =
-    decoded.kind === "broken"
-      ? decoded.message
-      : decoded.kind === "empty"
-        ? "This is not a link of Plimsoll."
-        : "";
-  return html`
-    <section class="panel inputs">
-      <div class="field">
-        <label for="link">Link of the request</label>
-        <input
-          id="link"
-          type="text"
-          .value=${state.link}
-          aria-invalid=${wrong === "" ? "false" : "true"}
-          aria-describedby="link-help"
-          @input=${(event: Event) => {
-            state.link = fragmentOf((event.target as HTMLInputElement).value.trim());
-            draw();
-          }}
-        />
-        <p class="help" id="link-help">${wrong || "Copy it from the address of the calculator."}</p>
-      </div>
-      <div class="field">
-        <label for="theme">Theme</label>
-        <select
-          id="theme"
-          @change=${(event: Event) => {
-            state.theme = (event.target as HTMLSelectElement).value;
-            draw();
-          }}
-        >
-          ${["system", "light", "dark"].map(
-            (theme) => html`<option ?selected=${theme === state.theme}>${theme}</option>`,
-          )}
-        </select>
-      </div>
-    </section>
-    <section class="panel builder-frame">
-      <h2>What it looks like</h2>
-      <iframe
-        title="Preview of the card"
-        height=${state.height}
-        src="../embed.html${state.theme === "system" ? "" : `?theme=${state.theme}`}${state.link}"
-      ></iframe>
-    </section>
-    ${state.picture.link === state.link && state.picture.svg !== ""
-      ? html`<section class="panel builder-frame">
-          <h2>As a picture</h2>
-          <p class="caption">
-            It stays as it is now; its link leads to the calculator. Save it beside your text and name it in
-            the Markdown below.
-          </p>
-          <img
-            src=${pictureAddress()}
-            alt="The card as a picture: whether the run fits, and what fills the memory"
-          />
-          <p class="buttons">
-            <a href=${pictureAddress()} download="plimsoll-card.svg">Save the picture, SVG</a>
-          </p>
-        </section>`
-      : nothing}
-    ${codes().map(
-      ({ name, why, code }) =>
-        html`<section class="panel builder-code">
-          <h2>${name}</h2>
-          <p class="caption" id="why-${name.replaceAll(" ", "-")}">${why}</p>
-          <textarea
-            readonly
-            rows="4"
-            aria-label=${name}
-            aria-describedby="why-${name.replaceAll(" ", "-")}"
-            .value=${code}
-          ></textarea>
-          <p class="buttons">
-            <button type="button" @click=${() => void take(name, code)}>Copy</button>
-            ${state.told === name ? html`<span role="status">${state.done}</span>` : nothing}
-          </p>
-        </section>`,
-    )}
-  `;
+  if (decoded.kind === "broken") return decoded.message;
+  return decoded.kind === "empty" ? "This is not a link of Plimsoll." : "";
 }
+
+function inputs(problem: string): TemplateResult {
+  return html`<section class="panel inputs">
+    <div class="field">
+      <label for="link">Link of the request</label>
+      <input
+        id="link"
+        type="text"
+        .value=${state.link}
+        aria-invalid=${problem === "" ? "false" : "true"}
+        aria-describedby="link-help"
+        @input=${(event: Event) => {
+          state.link = fragmentOf((event.target as HTMLInputElement).value.trim());
+          draw();
+        }}
+      />
+      <p class="help" id="link-help">${problem || "Copy it from the address of the calculator."}</p>
+    </div>
+    <div class="field">
+      <label for="theme">Theme</label>
+      <select
+        id="theme"
+        @change=${(event: Event) => {
+          state.theme = (event.target as HTMLSelectElement).value;
+          draw();
+        }}
+      >
+        ${["system", "light", "dark"].map(
+          (theme) => html`<option ?selected=${theme === state.theme}>${theme}</option>`,
+        )}
+      </select>
+    </div>
+  </section>`;
+}
+
+const preview = (): TemplateResult =>
+  html`<section class="panel builder-frame">
+    <h2>What it looks like</h2>
+    <iframe
+      title="Preview of the card"
+      height=${state.height}
+      src="../embed.html${state.theme === "system" ? "" : `?theme=${state.theme}`}${state.link}"
+    ></iframe>
+  </section>`;
+
+function picture(): TemplateResult | typeof nothing {
+  if (state.picture.link !== state.link || state.picture.svg === "") return nothing;
+  return html`<section class="panel builder-frame">
+    <h2>As a picture</h2>
+    <p class="caption">
+      It stays as it is now; its link leads to the calculator. Save it beside your text and name it in the
+      Markdown below.
+    </p>
+    <img
+      src=${pictureAddress()}
+      alt="The card as a picture: whether the run fits, and what fills the memory"
+    />
+    <p class="buttons">
+      <a href=${pictureAddress()} download="plimsoll-card.svg">Save the picture, SVG</a>
+    </p>
+  </section>`;
+}
+
+function codePanel({ name, why, code }: Code): TemplateResult {
+  const id = `why-${name.replaceAll(" ", "-")}`;
+  return html`<section class="panel builder-code">
+    <h2>${name}</h2>
+    <p class="caption" id=${id}>${why}</p>
+    <textarea readonly rows="4" aria-label=${name} aria-describedby=${id} .value=${code}></textarea>
+    <p class="buttons">
+      <button type="button" @click=${() => void take(name, code)}>Copy</button>
+      ${state.told === name ? html`<span role="status">${state.done}</span>` : nothing}
+    </p>
+  </section>`;
+}
+
+const view = (): TemplateResult =>
+  html`${inputs(wrong())} ${preview()} ${picture()} ${codes().map(codePanel)}`;
 
 function draw(): void {
   if (place) render(view(), place);
