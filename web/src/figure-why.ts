@@ -62,84 +62,87 @@ function evidence(report: Report): TemplateResult | typeof nothing {
   </table>`;
 }
 
-export function figureWhy(id: FigureId, report: Report): TemplateResult {
-  const { peak } = report.memory;
-  const { model, gpu } = report;
-  const components = peakComponents(report);
-  const bytesOf = (name: string) => components.find((each) => each.id === name)?.bytes ?? 0;
-  const moment = instantPhrase(peak.instant);
-  const body = (): unknown => {
-    switch (id) {
-      case "allocated":
-        return html`<p>${say("why.allocated", { moment })}</p>
-          ${sum(
-            components
-              .filter((each) => !OUTSIDE.has(each.id) && each.bytes > 0)
-              .map((each) => ({ name: label(each.id), bytes: each.bytes })),
-            { name: say("figure.allocated"), bytes: peak.allocated },
-          )}`;
-      case "reserved":
-        return html`<p>${say("why.reserved")}</p>
-          ${sum(
-            [
-              { name: say("figure.allocated"), bytes: peak.allocated },
-              { name: label("allocator_slack"), bytes: peak.reserved - peak.allocated },
-            ],
-            { name: say("figure.reserved"), bytes: peak.reserved },
-          )}`;
-      case "device":
-        return html`<p>${say("why.device")}</p>
-          ${sum(
-            [
-              { name: say("figure.reserved"), bytes: peak.reserved },
-              { name: label("cuda_context"), bytes: bytesOf("cuda_context") || peak.device - peak.reserved },
-              ...(bytesOf("engine_overhead") > 0
-                ? [{ name: label("engine_overhead"), bytes: bytesOf("engine_overhead") }]
-                : []),
-            ],
-            { name: say("figure.device"), bytes: peak.device },
-          )}`;
-      case "band":
-        return html`<p>${say("why.band")}</p>
-          ${evidence(report)}
-          <p><a href="./docs/accuracy.html">${say("why.all_runs")}</a></p>`;
-      case "usable":
-        return html`<p>${say("why.usable", { gpu: gpu?.name ?? "" })}</p>
-          ${gpu
-            ? sum(
-                [
-                  { name: say("figure.usable"), bytes: gpu.usable },
-                  { name: `\u2212 ${say("figure.device")}`, bytes: peak.device },
-                ],
-                gpu.headroom < 0
-                  ? { name: say("why.missing"), bytes: -gpu.headroom }
-                  : { name: say("why.left"), bytes: gpu.headroom },
-              )
-            : nothing}
-          <p>
-            <small lang="en">${say("breakdown.source")}: ${source(gpu?.usable_source ?? "")}</small>
-          </p>`;
-      case "trainable":
-        return html`<p>
-          ${say("why.trainable", {
-            trainable: count(model.trainable),
-            all: count(model.parameters),
-          })}
-          ${model.adapter_file_bytes > 0 ? say("why.trainable_lora") : nothing}
-        </p>`;
-      case "adapter":
-        return html`<p>
-          ${say("why.adapter", {
-            trainable: count(model.trainable),
-            each: Math.round((10 * model.adapter_file_bytes) / Math.max(1, model.trainable)) / 10,
-          })}
-        </p>`;
-      case "checkpoint":
-        return html`<p>${say("why.checkpoint")}</p>`;
-      case "host":
-        return html`<p>${say("why.host")}</p>`;
-    }
-  };
-  return html`${body()}
-    <p class="term-line">${glossary(id)}</p>`;
+const bytesOf = (report: Report, name: string): number =>
+  peakComponents(report).find(({ id }) => id === name)?.bytes ?? 0;
+
+/** What PyTorch's tensors are made up of. */
+const tensors = (report: Report): Line[] =>
+  peakComponents(report)
+    .filter(({ id, bytes }) => !OUTSIDE.has(id) && bytes > 0)
+    .map(({ id, bytes }) => ({ name: label(id), bytes }));
+
+/** What stands beside what PyTorch holds. */
+function outside(report: Report): Line[] {
+  const { device, reserved } = report.memory.peak;
+  const engine = bytesOf(report, "engine_overhead");
+  return [
+    { name: label("cuda_context"), bytes: bytesOf(report, "cuda_context") || device - reserved },
+    ...(engine > 0 ? [{ name: label("engine_overhead"), bytes: engine }] : []),
+  ];
 }
+
+function room({ memory: { peak }, gpu }: Report): TemplateResult | typeof nothing {
+  if (!gpu) return nothing;
+  return sum(
+    [
+      { name: say("figure.usable"), bytes: gpu.usable },
+      { name: `\u2212 ${say("figure.device")}`, bytes: peak.device },
+    ],
+    gpu.headroom < 0
+      ? { name: say("why.missing"), bytes: -gpu.headroom }
+      : { name: say("why.left"), bytes: gpu.headroom },
+  );
+}
+
+const WHY: Record<FigureId, (report: Report) => TemplateResult> = {
+  allocated: (report) => {
+    const { instant, allocated } = report.memory.peak;
+    return html`<p>${say("why.allocated", { moment: instantPhrase(instant) })}</p>
+      ${sum(tensors(report), { name: say("figure.allocated"), bytes: allocated })}`;
+  },
+  reserved: ({ memory: { peak } }) =>
+    html`<p>${say("why.reserved")}</p>
+      ${sum(
+        [
+          { name: say("figure.allocated"), bytes: peak.allocated },
+          { name: label("allocator_slack"), bytes: peak.reserved - peak.allocated },
+        ],
+        { name: say("figure.reserved"), bytes: peak.reserved },
+      )}`,
+  device: (report) => {
+    const { device, reserved } = report.memory.peak;
+    return html`<p>${say("why.device")}</p>
+      ${sum([{ name: say("figure.reserved"), bytes: reserved }, ...outside(report)], {
+        name: say("figure.device"),
+        bytes: device,
+      })}`;
+  },
+  band: (report) =>
+    html`<p>${say("why.band")}</p>
+      ${evidence(report)}
+      <p><a href="./docs/accuracy.html">${say("why.all_runs")}</a></p>`,
+  usable: (report) =>
+    html`<p>${say("why.usable", { gpu: report.gpu?.name ?? "" })}</p>
+      ${room(report)}
+      <p>
+        <small lang="en">${say("breakdown.source")}: ${source(report.gpu?.usable_source ?? "")}</small>
+      </p>`,
+  trainable: ({ model }) =>
+    html`<p>
+      ${say("why.trainable", { trainable: count(model.trainable), all: count(model.parameters) })}
+      ${model.adapter_file_bytes > 0 ? say("why.trainable_lora") : nothing}
+    </p>`,
+  adapter: ({ model }) =>
+    html`<p>
+      ${say("why.adapter", {
+        trainable: count(model.trainable),
+        each: Math.round((10 * model.adapter_file_bytes) / Math.max(1, model.trainable)) / 10,
+      })}
+    </p>`,
+  checkpoint: () => html`<p>${say("why.checkpoint")}</p>`,
+  host: () => html`<p>${say("why.host")}</p>`,
+};
+
+export const figureWhy = (id: FigureId, report: Report): TemplateResult =>
+  html`${WHY[id](report)}
+    <p class="term-line">${glossary(id)}</p>`;
