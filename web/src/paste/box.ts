@@ -4,52 +4,25 @@
 import "../words/add-rest.ts";
 import { html, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import type { Plan, Request } from "../contract.ts";
+import type { Request } from "../contract.ts";
 import { isSuperseded, loadMore } from "../more.ts";
-import { COUNT, LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
-import { get, put } from "../pointer.ts";
+import { COUNT, saysMethod, unsaid } from "../own.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
+import { Applied } from "./applied.ts";
 import { area } from "./area.ts";
-import {
-  askedOpen,
-  askedRun,
-  diagnose,
-  isCardsAnswer,
-  isQuestion,
-  proven,
-  said,
-  TAKEN,
-  unread,
-} from "./asked.ts";
-import { isShown } from "./became.ts";
-import { begun, combined, pointers } from "./combined.ts";
+import { askedOpen, askedRun, diagnose, isCardsAnswer, isQuestion, said, TAKEN, unread } from "./asked.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere, readFiles } from "./anywhere.ts";
-import { Held } from "./held.ts";
 import { isOwnTable, linked } from "./own-text.ts";
-import { patched, writtenBack } from "./patched.ts";
-import type { Failed, Used } from "./used.ts";
-import {
-  allTogether,
-  changedBy,
-  DIED,
-  failedIn,
-  isAnswered,
-  machineOf,
-  readRun,
-  wholeOf,
-} from "./together.ts";
+import { patched } from "./patched.ts";
+import type { Failed } from "./used.ts";
+import { allTogether, changedBy, DIED, failedIn, machineOf, readRun, wholeOf } from "./together.ts";
 
 const DELAY = 250;
 
 @customElement("plimsoll-paste")
-export class PlimsollPaste extends Held {
-  @property({ attribute: false }) request: Request = {};
-  /** Whether that is nobody's own: nothing of it may answer for the person. */
-  @property({ attribute: false }) example = false;
-  /** What nobody has said of the request, by pointer: a file has its trainer's defaults. */
-  @property({ attribute: false }) assumed: string[] = [];
+export class PlimsollPaste extends Applied {
   /** Whether enough of it is known for a verdict on its card. */
   @property({ attribute: false }) known = false;
   /** Whether a plan has been applied to it: what died was another run. */
@@ -60,11 +33,6 @@ export class PlimsollPaste extends Held {
   /** What is said of the failure was said before the number of its cards was known. */
   @state() private stale = false;
   private names = new Map<string, string>();
-  @state() private told = "";
-  /** The request that follows what is typed, as the page has it. */
-  private followed: Request | undefined;
-  private follows = false;
-  private becomes = false;
   private stop: () => void = () => undefined;
   private timer = 0;
   private pasted = false;
@@ -118,39 +86,6 @@ export class PlimsollPaste extends Held {
     this.follows = false;
     this.becomes = false;
     this.followed = undefined;
-  }
-
-  private isOfText(): boolean {
-    return isShown(this.became, this.request, this.past, this.imported, this.diagnosed);
-  }
-
-  /** Whether the text became a request and the page shows another one now. */
-  private isLeft(): boolean {
-    return this.became !== undefined && !this.isOfText();
-  }
-
-  /** Whether the run of the text is the page's, and how many cards share it is now said: before that no plan is for it. */
-  private isCounted(): boolean {
-    const before = this.origin?.request;
-    const cards = get(this.request, COUNT);
-    if (!before || get(before, COUNT) !== undefined || cards === undefined || cards === this.cards)
-      return false;
-    this.cards = cards;
-    return isAnswered(before, this.request);
-  }
-
-  /** What has changed on the page since, in the words of the pasted files. */
-  private async writeBack(): Promise<void> {
-    const { origin, request } = this;
-    if (!origin) return;
-    if (!origin.request) {
-      origin.request = request;
-      return;
-    }
-    const patches = await writtenBack(origin.texts, origin.request, request);
-    if (!patches || request !== this.request || origin !== this.origin) return;
-    this.told = "";
-    this.patches = patches;
   }
 
   private async takeFiles(files: File[]): Promise<void> {
@@ -256,21 +191,6 @@ export class PlimsollPaste extends Held {
     }
   }
 
-  /** Versions above an error are no file: what the text says of the run is read with its error. */
-  private isBanner(): boolean {
-    return this.imported?.format?.id === "versions" && DIED.test(this.text);
-  }
-
-  /** Whether the page shows nobody's own run: an example, or what the text in the box says. */
-  private free(): boolean {
-    return this.example || this.request === this.followed;
-  }
-
-  /** What the person has said so far, beside the text. */
-  private own(): Request | undefined {
-    return this.free() || this.request["model"] === undefined ? undefined : this.request;
-  }
-
   /** `answered`: the page's run is that of the text, and more of it is known. */
   private async explain(text: string, answered = false): Promise<void> {
     try {
@@ -302,90 +222,9 @@ export class PlimsollPaste extends Held {
     this.querySelector<HTMLElement>(".found .ask button, #diagnosis-title")?.focus();
   }
 
-  /** The texts that were read, the one that leads first. */
-  private files(): string[] {
-    const { part = this.text, parts = [] } = this.imported ?? {};
-    return [part, ...parts.filter((other) => other !== part)];
-  }
-
-  private use(request: Request, follows = false): void {
-    this.origin = { texts: this.files(), request: undefined };
-    const given = this.imported?.partial ? [] : this.assumed;
-    const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
-    const model = this.imported?.format?.id === "config";
-    const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);
-    const failed = this.explained === this.text ? this.diagnosed : undefined;
-    const { open, ...first } = begun(proven(failed, whole));
-    const left = (this.imported?.missing ?? []).map(({ pointer }) => pointer);
-    this.leave({
-      ...first,
-      open: [...open, ...left.filter((pointer) => LEFT_OPEN.includes(pointer))],
-      chosen: pointers(request),
-      ...machineOf(this.diagnosed),
-      model,
-      follows,
-    });
-  }
-
-  /** The request that a question in words says. */
-  private takeSaid(request: Request, taken: string[] | undefined, follows = false): void {
-    this.origin = undefined;
-    const machine = taken ? machineOf(this.diagnosed) : {};
-    this.leave({ request, chosen: pointers(request), ...machine, ...(taken ? { taken } : {}), follows });
-  }
-
-  /** The text becomes the request; one that is still being typed keeps its box. */
-  private leave(used: Used): void {
-    this.patches = [];
-    this.becomes = true;
-    this.replaced = used.follows ? undefined : this.request;
-    this.hand(used);
-  }
-
-  private hand(detail: Used): void {
-    this.follows = detail.follows === true;
-    this.handing = true;
-    this.dispatchEvent(new CustomEvent("use", { detail }));
-  }
-
-  private undo(): void {
-    const { replaced } = this;
-    if (!replaced) return;
-    this.origin = undefined;
-    this.patches = [];
-    this.became = undefined;
-    this.replaced = undefined;
-    this.texts = this.earlier;
-    this.hand({ request: replaced, chosen: [] });
-  }
-
-  /** Whatever was changed on the page since is gone. */
-  private back(): void {
-    const { became } = this;
-    if (!became) return;
-    this.past = false;
-    this.leave({
-      request: became.request,
-      chosen: [],
-      open: became.assumed,
-      ...machineOf(this.diagnosed),
-    });
-  }
-
   private change(): void {
     this.replaced = undefined;
     void this.updateComplete.then(() => this.querySelector("textarea")?.focus());
-  }
-
-  /** The changes of a plan, also in the words of the file where one was pasted. */
-  private applyPlan(before: Request, plan: Plan): void {
-    const whole = this.imported?.ok === true && !this.imported.partial;
-    this.origin = whole ? { texts: this.files(), request: before } : undefined;
-    this.patches = [];
-    const after = plan.changes.reduce((request, { pointer, to }) => put(request, pointer, to), before);
-    this.replaced = this.request;
-    this.past = true;
-    this.hand({ request: after, chosen: [] });
   }
 
   private acts(request: Request | null | undefined): TemplateResult | typeof nothing {
