@@ -15,7 +15,7 @@ import type {
   Usual,
 } from "../../web/src/contract.ts";
 import { find } from "../../web/src/find.ts";
-import { readNumber } from "../../web/src/inputs.ts";
+import { readNumber } from "../../web/src/read-number.ts";
 import {
   ACCUMULATION,
   ADAPTERS,

@@ -229,3 +229,18 @@ test("the lengths of the data are asked for, explained, and say what a shorter l
   await page.getByLabel("Length, p95", { exact: true }).fill("many");
   await expect(page.locator("#field-data-p95_length-error")).toBeVisible();
 });
+
+test("a card's name where its count belongs is no count, and the card is offered", async ({ page }) => {
+  await open(page, RUN);
+  const count = page.getByLabel("GPUs", { exact: true });
+  await count.fill("4090");
+  await expect(count).toHaveValue("4090");
+  await expect(page.locator("#field-parallel-num_gpus-error")).toContainText("4090 is the name of a card");
+  await expect(page).not.toHaveURL(/num_gpus/);
+  await page.locator("#field-parallel-num_gpus-error").getByRole("button").click();
+  await expect(headline(page)).toContainText("GeForce RTX 4090");
+  await expect(count).toHaveValue("");
+  await expect(page.locator("#field-parallel-num_gpus-error")).toHaveCount(0);
+  await count.fill("8");
+  await expect(page).toHaveURL(/parallel\.num_gpus=8/);
+});

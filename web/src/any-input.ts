@@ -6,8 +6,9 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { FieldInfo, Json } from "./contract.ts";
-import { asText, complaints, describedBy, effective, inputId, invalid, readNumber } from "./inputs.ts";
+import { asText, complaints, describedBy, effective, inputId, invalid } from "./inputs.ts";
 import { dotted, get, isObject } from "./pointer.ts";
+import { readNumber } from "./read-number.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
 import { say } from "./words/say.ts";

@@ -2,10 +2,11 @@
 // sentence that explains a field, come from the core. Model, method, adapter targets and autocast are made of more
 // than one value and have code of their own.
 import type { Core } from "./core.ts";
-import type { Request, Task } from "./contract.ts";
+import type { GpuPreset, Json, Request, Task } from "./contract.ts";
 import type { Lists } from "./lists.ts";
 import { ACCUMULATION, BATCH, CHECKPOINTING, COUNT, LENGTH, taskIn } from "./own.ts";
 import { get, isObject } from "./pointer.ts";
+import { readNumber } from "./read-number.ts";
 import { say, type Word } from "./words/say.ts";
 
 export type Field = {
@@ -16,7 +17,7 @@ export type Field = {
   /** Shown only while this holds. */
   when?: (ground: Ground) => boolean;
 } & (
-  | { kind: "number"; step: number; usual?: string }
+  | { kind: "number"; step: number; usual?: string; reads?: (text: string, core: Core) => Json | undefined }
   | { kind: "flag" }
   | { kind: "choice"; labels: Record<string, string> }
 );
@@ -103,12 +104,19 @@ const DATA: Field[] = [
   { pointer: "/data/longest_length", label: "field.longest", kind: "number", step: 64, explained: true },
 ];
 
+/** "4090" is the name of a card, and no count of them. */
+export const cardCalled = ({ gpus }: Pick<Core, "gpus">, text: string): GpuPreset | undefined =>
+  gpus
+    .filter(({ name }) => /^\d{4}$/.test(text) && name.split(" ").includes(text))
+    .sort((one, other) => one.name.length - other.name.length)[0];
+
 export const CARDS: Field = {
   pointer: COUNT,
   label: "field.gpus",
   kind: "number",
   step: 1,
   usual: "1",
+  reads: (text, core) => (cardCalled(core, text.trim()) ? undefined : readNumber(text, COUNT)),
 };
 export const STRATEGY: Field & { kind: "choice" } = {
   pointer: "/parallel/strategy",

@@ -5,10 +5,10 @@ import { live } from "lit/directives/live.js";
 import type { CoreError, Json } from "./contract.ts";
 import { choices, type Field } from "./fields.ts";
 import type { Entry } from "./find.ts";
-import { withPoint } from "./format.ts";
 import { complaint } from "./messages.ts";
 import { COUNT } from "./own.ts";
 import { get } from "./pointer.ts";
+import { readNumber } from "./read-number.ts";
 import type { Rest } from "./rest.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
@@ -25,23 +25,6 @@ export const effective = (view: View, pointer: string): Json | undefined =>
 
 export const asText = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
-
-const TIMES: Record<string, number> = { k: 1000, m: 1e6 };
-
-/** "4096", "8,192", "1e4", "4k": a number where it is one; otherwise the text itself, for the core to refuse in words. */
-export function readNumber(text: string, pointer: string): Json | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return undefined;
-  const [, figures = trimmed, letter = ""] = /^(.*\d) ?([km])$/i.exec(trimmed) ?? [];
-  const digits = /^\d{1,3}([,_\s]\d{3})+$/.test(figures)
-    ? figures.replace(/[,_\s]/g, "")
-    : withPoint(figures);
-  // Four thousand tokens are 4096.
-  const kilo =
-    letter.toLowerCase() === "k" && pointer.endsWith("length") ? 1024 : TIMES[letter.toLowerCase()];
-  const value = Number(digits) * (kilo ?? 1);
-  return /^[-+]?[\d.]/.test(digits) && Number.isFinite(value) ? value : trimmed;
-}
 
 export const errorsAt = (view: View, pointers: string[]): CoreError[] =>
   view.errors.filter((error) =>
@@ -73,11 +56,11 @@ export const invalid = (view: View, pointer: string) =>
 
 function numberInput(field: Field & { kind: "number" }, view: View, actions: Actions): TemplateResult {
   const { pointer } = field;
+  const read = (text: string) => (field.reads ? field.reads(text, view.core) : readNumber(text, pointer));
   const own = get(view.request, pointer);
   const typed = view.typed.get(pointer);
-  const shown = typed !== undefined && readNumber(typed, pointer) === own ? typed : asText(own);
-  const change = (text: string) =>
-    actions.edit([{ pointer, value: readNumber(text, pointer) }], "tweak", [pointer, text]);
+  const shown = typed !== undefined && read(typed) === own ? typed : asText(own);
+  const change = (text: string) => actions.edit([{ pointer, value: read(text) }], "tweak", [pointer, text]);
   return html`<input
     id=${inputId(pointer)}
     type="text"

@@ -4,10 +4,10 @@ import type { CoreError, Json } from "./contract.ts";
 import { entries } from "./entries.ts";
 import { find } from "./find.ts";
 import { ALL_FIELDS } from "./fields.ts";
-import { readNumber } from "./inputs.ts";
 import { accepts } from "./lists.ts";
 import type { Edit } from "./own.ts";
 import { get, plain, put } from "./pointer.ts";
+import { readNumber } from "./read-number.ts";
 import type { View } from "./view.ts";
 import { say } from "./words/say.ts";
 

@@ -76,6 +76,7 @@ export const DE: Words = {
   "model.config": "Aus einer config.json in der Anfrage unten.",
   "model.search": "Tippen durchsucht {count} Modelle, nach Namen oder Hugging-Face-Id.",
   "gpu.usable": "{size} davon sind nutzbar",
+  "gpu.no_count": "{text} ist der Name einer Karte und keine Anzahl. Ist es diese?",
   "gpu.none": "Welche GPU? Tippen zum Suchen",
   "field.rank": "Rang",
   "field.batch": "Micro-Batch",

@@ -51,6 +51,7 @@ export const EN = {
   "model.config": "From a config.json in the request below.",
   "model.search": "Type to search {count} models, by name or Hugging Face id.",
   "gpu.usable": "{size} of it can be used",
+  "gpu.no_count": "{text} is the name of a card, not how many there are. Is it this one?",
   "gpu.none": "Which GPU? Type to search",
   "field.rank": "Rank",
   "field.batch": "Micro-batch",

@@ -1,0 +1,20 @@
+// A number as people type it.
+import type { Json } from "./contract.ts";
+import { withPoint } from "./format.ts";
+
+const TIMES: Record<string, number> = { k: 1000, m: 1e6 };
+
+/** "4096", "8,192", "1e4", "4k": a number where it is one; otherwise the text itself, for the core to refuse in words. */
+export function readNumber(text: string, pointer: string): Json | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return undefined;
+  const [, figures = trimmed, letter = ""] = /^(.*\d) ?([km])$/i.exec(trimmed) ?? [];
+  const digits = /^\d{1,3}([,_\s]\d{3})+$/.test(figures)
+    ? figures.replace(/[,_\s]/g, "")
+    : withPoint(figures);
+  // Four thousand tokens are 4096.
+  const kilo =
+    letter.toLowerCase() === "k" && pointer.endsWith("length") ? 1024 : TIMES[letter.toLowerCase()];
+  const value = Number(digits) * (kilo ?? 1);
+  return /^[-+]?[\d.]/.test(digits) && Number.isFinite(value) ? value : trimmed;
+}
