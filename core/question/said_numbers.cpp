@@ -261,7 +261,12 @@ bool is_length_alone(const SaidWords& words, std::size_t at) {
     return std::any_of(std::begin(others), std::end(others),
                        [&](std::string_view other) { return word.substr(0, other.size()) == other; });
   };
-  if (words[at].unit != "k" && at > 0 && !words[at - 1].ends && is_other(words[at - 1].text)) return false;
+  // "lenght 4096" is of a name that nobody knows.
+  const auto leaves_alone = [](const SaidWord& before) {
+    return before.is_number() || before.stops() || before.text == "with" || before.text == "and" ||
+           before.text.find_first_of("0123456789") != std::string_view::npos;
+  };
+  if (words[at].unit != "k" && at > 0 && !leaves_alone(words[at - 1])) return false;
   return at + 1 == words.size() || words[at].ends || !is_other(words[at + 1].text);
 }
 
@@ -358,8 +363,7 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   }
   const bool open = std::none_of(found.begin(), found.end(),
                                  [](const SaidNumber& one) { return is_of_tokens(one.pointer); });
-  const bool line = words.size() > 2 && is_brief(words);  // "lenght 4096" is a name that nobody knows
-  for (std::size_t at = 0; open && line && at < words.size(); ++at) {
+  for (std::size_t at = 0; open && is_brief(words) && at < words.size(); ++at) {
     if (is_length_alone(words, at)) take(at, length);
   }
   return found;

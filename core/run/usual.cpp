@@ -81,17 +81,17 @@ std::vector<Choice> usual_choices(const Json& request, const Catalog& catalog) {
   if (is_embedding(open.text("/model")))
     open.take("/task", "classification", "an embedding model is trained on its vectors, not on next words");
   const ModelEntry* model = find_by_name(catalog, open.text("/model")).entry;
-  if (model != nullptr && model->network.kind == model::NetworkKind::encoder)
+  const bool encoder = model != nullptr && model->network.kind == model::NetworkKind::encoder;
+  if (encoder)
     open.take("/task", "classification", "what encoders are trained for most; sft guesses masked words");
   const bool adapters = open.at("/peft").is_object();
   take_precision(open, catalog.find_gpu(open.text("/hardware/gpu")), adapters);
   take_batch(open, task);
   if (adapters && !open.says("/peft/peft_type"))
     open.take("/peft/target_modules", "all-linear", "what most runs use");
-  // huggingface/peft src/peft/utils/other.py prepare_model_for_kbit_training,
-  // use_gradient_checkpointing=True.
-  if (adapters && (open.is_on("/quantization/load_in_4bit") || open.is_on("/quantization/load_in_8bit")))
-    open.take("/training/gradient_checkpointing", true, "prepare_model_for_kbit_training turns it on");
+  // On by default: trl/trainer/sft_config.py, unsloth models/_utils.py, LLaMA-Factory hparams/model_args.py
+  // (disable_gradient_checkpointing), ms-swift arguments; peft utils/other.py prepare_model_for_kbit_training.
+  if (!encoder) open.take("/training/gradient_checkpointing", true, "on in most trainers and recipes");
   return std::move(open.found);
 }
 

@@ -433,7 +433,7 @@ expect out '"ok":true'
 expect out '"id":"rtx-4090"'
 expect out '"command_line":[{"pointer":"/hardware/gpu","value":"rtx-4090","why":"found by the parts of \"4090\""}'
 expect out '{"pointer":"/training/max_length","value":4096,"why":"for 4k"}'
-expect out '"pointer":"/training/gradient_checkpointing","value":true,"why":"prepare_model_for_kbit_training turns it on"'
+expect out '"pointer":"/training/gradient_checkpointing","value":true,"why":"on in most trainers and recipes"'
 expect_empty err
 echo '{"model": "meta-llama/Llama-3.1-8B", "quantization": {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4",
   "bnb_4bit_use_double_quant": true}, "peft": {"r": 16, "target_modules": "all-linear"}, "hardware": {"gpu": "rtx-4090"}, "parallel": {"num_gpus": 2},
@@ -453,7 +453,7 @@ expect out '"pointer":"/training/per_device_train_batch_size","value":8,"why":"T
 verdict
 
 begin "the first table is a verdict, one subtraction, three components and fixes; --all is the rest"
-run 0 report llama-3.1-8b --gpu 4090 --lora --batch 2 --length 4k --table
+run 0 report llama-3.1-8b --gpu 4090 --lora --batch 2 --length 4k --set training.gradient_checkpointing=false --table
 expect_line out '^  no  Needs [0-9.]+ of 23\.5 GiB: [0-9.]+ GiB too much'
 expect out "Makes it fit"
 expect out "--checkpointing"
