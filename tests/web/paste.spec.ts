@@ -119,7 +119,7 @@ test("a config.json begins a run like a model of the list: with a micro-batch of
 }) => {
   await open(page);
   await paste(page, JSON.stringify(UNKNOWN_MODEL));
-  await expect(page).toHaveURL(/per_device_train_batch_size=1&training\.bf16=true/);
+  await expect(page).toHaveURL(/training\.bf16=true&training\.per_device_train_batch_size=1/);
   await expect(page.locator(".ask").first()).toContainText("Which GPU?");
 });
 

@@ -10,7 +10,7 @@
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
 import type { Refusal, Report, Request, Usual } from "./contract.ts";
-import { isPlain, listed, listsOf, modelsOf, usualIn, type Lists } from "./lists.ts";
+import { isPlain, listed, listsOf, modelsOf, standingIn, usualIn, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
 import { compile, open } from "./open.ts";
 import { addAll, firstPresets, once, otherPresets, pause } from "./presets.ts";
@@ -53,10 +53,12 @@ export async function loadCore(): Promise<Core> {
       if (!whole && isPlain(request) && !core.knows(request)) await extend();
       return core.knows(request) ? core.report(text) : (await loadMore()).answer(text);
     },
-    usual: (request) =>
-      request["model"] === undefined || core.knows(request)
-        ? usualIn(plimsoll.usual(JSON.stringify(request)))
-        : loadMore().then((more) => more.usual(request)),
+    usual(request) {
+      const asked = standingIn(own, core.models, request);
+      return asked
+        ? usualIn(plimsoll.usual(JSON.stringify(asked)))
+        : loadMore().then((more) => more.usual(request));
+    },
     async complete() {
       const more = await loadMore();
       core.models = await more.models();

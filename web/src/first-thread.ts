@@ -2,7 +2,7 @@
 // for its compilation; then the page opens an instance beside it, which answers a key press in the same frame, and ends the thread.
 import type { Core } from "./core.ts";
 import type { ModelPreset, Refusal, Report } from "./contract.ts";
-import { isPlain, listed, usualIn, type Lists } from "./lists.ts";
+import { isPlain, listed, standingIn, usualIn, type Lists } from "./lists.ts";
 import type { Here } from "./first-here.ts";
 import { loadMore } from "./more.ts";
 import { once } from "./presets.ts";
@@ -64,9 +64,9 @@ async function inThread(): Promise<Core> {
         : (JSON.parse((await thread.ask({ report: text })) as string) as Report | Refusal);
     },
     usual(request) {
-      if (request["model"] !== undefined && !listed(own, request))
-        return loadMore().then((more) => more.usual(request));
-      const usual = JSON.stringify(request);
+      const asked = standingIn(own, core.models, request);
+      if (!asked) return loadMore().then((more) => more.usual(request));
+      const usual = JSON.stringify(asked);
       if (here) return usualIn(here.usual(usual));
       return thread.ask({ usual }).then((text) => usualIn(text as string));
     },

@@ -76,3 +76,15 @@ export const listed = (models: ModelPreset[], request: Request): boolean =>
   isPlain(request) &&
   (isObject(request["model"]) ||
     models.some(({ id, hf_id }) => request["model"] === id || request["model"] === hf_id));
+
+/**
+ * A request as the first module can be asked what is usual: of a model its kind is all that matters, so one of the same kind that
+ * it lists stands in. Undefined where it lists none.
+ */
+export function standingIn(own: ModelPreset[], all: ModelPreset[], request: Request): Request | undefined {
+  const { model } = request;
+  if (typeof model !== "string" || listed(own, request)) return request;
+  const named = all.find(({ id, hf_id, aliases = [] }) => [id, hf_id, ...aliases].includes(model));
+  const near = named && own.find(({ kind }) => kind === named.kind);
+  return near && { ...request, model: near.id };
+}

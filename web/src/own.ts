@@ -76,7 +76,8 @@ export function withAdapters(request: Request, errors: CoreError[]): Request | u
 
 export const CHECKPOINTING = "/training/gradient_checkpointing";
 export const ACCUMULATION = "/training/gradient_accumulation_steps";
-export const PRECISION = ["/training/bf16", "/training/fp16", "/model_args/dtype"];
+export const AUTOCAST = ["/training/bf16", "/training/fp16"];
+export const PRECISION = [...AUTOCAST, "/model_args/dtype"];
 const TASK = "/task";
 const STACK = "/stack";
 
@@ -122,7 +123,8 @@ export function withUsual({ request, filled, assumed }: Said, usual: Usual[]): S
   return {
     request: whole,
     assumed: [...new Set(open)].filter(
-      (pointer) => PRECISION.includes(pointer) || get(whole, pointer) !== undefined,
+      // A length that a script takes from elsewhere stays to be asked for.
+      (pointer) => PRECISION.includes(pointer) || !(pointer in FOLLOWS) || get(whole, pointer) !== undefined,
     ),
   };
 }

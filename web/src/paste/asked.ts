@@ -2,13 +2,13 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Request } from "../contract.ts";
 import type { More } from "../more.ts";
-import { ACCUMULATION, BATCH, CHECKPOINTING, COUNT, PRECISION } from "../own.ts";
+import { ACCUMULATION, BATCH, AUTOCAST, CHECKPOINTING, COUNT } from "../own.ts";
 import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import type { Adjusted, Diagnosis, Imported } from "./found.ts";
 
 /** What an answer takes where the question says nothing; a length is asked for instead. */
-export const TAKEN = [BATCH, ACCUMULATION, CHECKPOINTING, "/stack", ...PRECISION];
+export const TAKEN = [BATCH, ACCUMULATION, CHECKPOINTING, "/stack", ...AUTOCAST];
 const METHOD = ["/peft", "/quantization"];
 /** "An A100" is one of several sizes: the smallest is taken, and asked for. */
 const CARD = "/hardware/gpu";
