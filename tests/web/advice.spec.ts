@@ -136,6 +136,30 @@ test("a cell of the map is tried with one click", async ({ page }) => {
   await expect(page.locator(".panel:has(> #limits-title)")).not.toHaveAttribute("inert");
 });
 
+test("how far a run that generates can go is tried with one click: its prompts and completions take the length", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(
+    page,
+    "GRPO of Qwen2.5-7B-Instruct with LoRA rank 32 and vLLM colocated on one A100 80GB, 8 generations, 512 prompt, 1024 completion",
+  );
+  const most = page.locator(".limits:not(.stale)").getByRole("button", { name: /^Up to [\d,]+ tokens$/ });
+  const words = (await most.innerText()).trim();
+  await most.click();
+  await expect(page.locator(".undo")).toContainText(words);
+  await expect(headline(page)).toContainText("Fits");
+  await expect(page).not.toHaveURL(/training\.max_length/);
+  await showTab(page, "limits");
+  for (const length of ["2,048", "512"]) {
+    await page.getByRole("button", { name: `Batch 1, ${length} tokens: fits` }).click();
+    await expect(page.locator(".undo")).toContainText(`1 × ${length}.`);
+    await expect(headline(page)).toContainText("Fits");
+    await expect(page.locator(".map .mine")).toHaveCount(1);
+  }
+  await expect(page).toHaveURL(/max_completion_length=256/);
+});
+
 test("the timeline walks through the step by keyboard", async ({ page }) => {
   await open(page);
   await showTab(page, "timeline");

@@ -2,6 +2,7 @@
 // undo, how far it can go, and what was assumed.
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf, isStale, otherWays } from "./advice/fixes.ts";
+import { lengthEdits } from "./advice/limits.ts";
 import { asks, isOpen, likeliest } from "./asks.ts";
 import type { Json, Report } from "./contract.ts";
 import { count, figure, sizeWords } from "./format.ts";
@@ -104,11 +105,8 @@ function limit(
   const words = say(word, { value: count(most) });
   const why = say("chip.most");
   if (effective(view, pointer) === most) return html`<span title=${why}>${words}</span>`;
-  return html`<button
-    type="button"
-    title=${why}
-    @click=${() => actions.apply([{ pointer, value: most }], words)}
-  >
+  const edits = pointer === LENGTH ? lengthEdits(view, most) : [{ pointer, value: most }];
+  return html`<button type="button" title=${why} @click=${() => actions.apply(edits, words)}>
     ${words}
   </button>`;
 }

@@ -3,8 +3,9 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Limits, Report, Request, Verdict } from "../contract.ts";
 import { count, parameters, size } from "../format.ts";
 import { VERDICTS } from "../names.ts";
+import { generates } from "../fields.ts";
 import { effective } from "../inputs.ts";
-import { BATCH, LENGTH } from "../own.ts";
+import { BATCH, LENGTH, type Edit } from "../own.ts";
 import { put } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { say, type Word } from "../words/say.ts";
@@ -27,6 +28,21 @@ const COSTS: [string, Word][] = [
 /** "4k", as lengths are called: eight of them have to stand side by side on a phone. */
 const thousands = (length: number) => (length % 1024 === 0 ? `${length / 1024}k` : count(length));
 
+const PROMPT = "/rl/max_prompt_length";
+const COMPLETION = "/rl/max_completion_length";
+
+/** What sets this length, as the core sets it to find how far it can go (core/run/limits.cpp): a sequence that the policy writes is a prompt and a completion. */
+export function lengthEdits(view: View, length: number): Edit[] {
+  if (!generates(view)) return [{ pointer: LENGTH, value: length }];
+  const now = Number(effective(view, COMPLETION));
+  const completion = now < length ? now : Math.floor(length / 2);
+  return [
+    { pointer: COMPLETION, value: completion },
+    { pointer: PROMPT, value: length - completion },
+    { pointer: LENGTH, value: undefined },
+  ];
+}
+
 /** The words stand in the cells too: colour alone says nothing to some. */
 function map(limits: Limits, view: View, actions: Actions): TemplateResult {
   const { per_device_train_batch_size: batches, max_length: lengths, verdicts } = limits.map;
@@ -41,10 +57,7 @@ function map(limits: Limits, view: View, actions: Actions): TemplateResult {
         aria-label=${say("limits.cell", { batch, length: count(length), verdict: VERDICTS[verdict].word })}
         @click=${() =>
           actions.apply(
-            [
-              { pointer: BATCH, value: batch },
-              { pointer: LENGTH, value: length },
-            ],
+            [{ pointer: BATCH, value: batch }, ...lengthEdits(view, length)],
             say("plan.did", { what: `${batch} × ${count(length)}` }),
             true,
           )}
@@ -78,7 +91,7 @@ function map(limits: Limits, view: View, actions: Actions): TemplateResult {
 
 /** Whatever batch and length are, the map is the same. */
 const besideMap = (request: Request): Request =>
-  [BATCH, LENGTH].reduce((under, pointer) => put(under, pointer, undefined), request);
+  [BATCH, LENGTH, PROMPT].reduce((under, pointer) => put(under, pointer, undefined), request);
 
 export function limits(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
   const found = view.advice?.limits;
