@@ -83,6 +83,40 @@ test("a bare config.json changes the model alone", async ({ page }) => {
   await expect(headline(page)).toContainText("Fits the A10G");
 });
 
+const QLORA = encode({
+  model: "Qwen/Qwen3-8B",
+  peft: { target_modules: "all-linear" },
+  quantization: { load_in_4bit: true },
+  training: { bf16: true, per_device_train_batch_size: 1, max_length: 2048, gradient_checkpointing: true },
+  hardware: { gpu: "rtx-4090" },
+});
+
+for (const base of ["Qwen/Qwen3-8B", "mistralai/Mistral-7B-v0.3"]) {
+  test(`an adapter_config.json over a run changes its adapters and its base, and nothing else: ${base}`, async ({
+    page,
+  }) => {
+    await open(page, QLORA);
+    await paste(
+      page,
+      JSON.stringify({
+        base_model_name_or_path: base,
+        peft_type: "LORA",
+        r: 64,
+        lora_alpha: 16,
+        target_modules: ["q_proj", "v_proj"],
+        bias: "none",
+        task_type: "CAUSAL_LM",
+      }),
+    );
+    await expect(page.locator(".found h2")).toContainText("adapter_config.json");
+    await expect(page.getByLabel("Rank", { exact: true })).toHaveValue("64");
+    await expect(page).toHaveURL(new RegExp(`model=${base}&`));
+    await expect(page).toHaveURL(/bf16=true.*load_in_4bit=true|load_in_4bit=true.*bf16=true/);
+    await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
+    await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
+  });
+}
+
 test("what is typed leaves the example as it is read, and the box stays; one step back leads to the example", async ({
   page,
 }) => {

@@ -5,7 +5,7 @@ import { COUNT, LEFT_OPEN } from "../own.ts";
 import { get, put } from "../pointer.ts";
 import { proven } from "./asked.ts";
 import { isShown } from "./became.ts";
-import { begun, combined, pointers } from "./combined.ts";
+import { begun, combined, isPart, pointers } from "./combined.ts";
 import { Held } from "./held.ts";
 import { writtenBack } from "./patched.ts";
 import { DIED, isAnswered, machineOf } from "./together.ts";
@@ -79,7 +79,7 @@ export abstract class Applied extends Held {
 
   protected use(request: Request, follows = false): void {
     this.origin = { texts: this.files(), request: undefined };
-    const given = this.imported?.partial ? [] : this.assumed;
+    const given = isPart(this.imported) ? [] : this.assumed;
     const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
     const model = this.imported?.format?.id === "config";
     const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);

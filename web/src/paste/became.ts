@@ -3,6 +3,7 @@ import type { Json, Request } from "../contract.ts";
 import { sameRequest } from "../link.ts";
 import { CHECKPOINTING, COUNT, LEFT_OPEN, PRECISION, saysMethod } from "../own.ts";
 import { get, isObject, put } from "../pointer.ts";
+import { isPart } from "./combined.ts";
 import type { Diagnosis, Imported } from "./found.ts";
 import { isAnswered } from "./together.ts";
 
@@ -27,7 +28,7 @@ function isStill(
 ): boolean {
   const own = read?.request ?? found?.said?.request ?? became;
   // A model or a part of a file says nothing of the rest.
-  if (read?.request && (read.partial || read.format?.id === "config"))
+  if (read?.request && (isPart(read) || read.format?.id === "config"))
     return isAnswered(read.format?.id === "config" ? { model: became["model"] ?? null } : own, request);
   const method = saysMethod(own, []) ? [] : ["/peft", "/quantization"];
   const missing = (read?.missing ?? []).map(({ pointer }) => pointer);

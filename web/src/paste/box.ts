@@ -11,6 +11,7 @@ import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { Applied } from "./applied.ts";
 import { area } from "./area.ts";
+import { isPart } from "./combined.ts";
 import { askedOpen, askedRun, diagnose, isCardsAnswer, isQuestion, said, TAKEN, unread } from "./asked.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere, readFiles } from "./anywhere.ts";
@@ -232,7 +233,7 @@ export class PlimsollPaste extends Applied {
     const does = left
       ? say(request ? "paste.back" : "paste.back_said")
       : request && !this.became
-        ? say(this.imported?.partial ? "paste.add" : "paste.use")
+        ? say(isPart(this.imported) ? "paste.add" : "paste.use")
         : undefined;
     return acts(this.replaced !== undefined, does, left, {
       change: () => this.change(),

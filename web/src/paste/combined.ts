@@ -28,12 +28,16 @@ export function begun(request: Request): { request: Request; open: string[] } {
   };
 }
 
+/** A configuration of adapters names its model too, and says nothing of how they are trained. */
+export const isPart = (read: Imported | undefined): boolean =>
+  read?.partial === true || read?.format?.id === "peft";
+
 /**
  * A part of a configuration changes what is there. A whole one replaces it; only the machine, which no training file knows, stays
  * where the person has named it, and of a run of the same model what was asked and has been answered.
  */
 export function combined(under: Request, fresh: Request, read: Imported | undefined): Request {
-  if (read?.partial) return merge(under, fresh);
+  if (isPart(read)) return merge(read?.format?.id === "peft" ? put(under, "/peft", undefined) : under, fresh);
   const { hardware } = under;
   const whole = fresh["hardware"] === undefined && hardware !== undefined ? { ...fresh, hardware } : fresh;
   if (under["model"] === undefined || under["model"] !== fresh["model"]) return whole;
