@@ -117,6 +117,19 @@ for (const base of ["Qwen/Qwen3-8B", "mistralai/Mistral-7B-v0.3"]) {
   });
 }
 
+for (const [words, url] of [
+  ["RTX 3090", /gpu=rtx-3090/],
+  ["make it 8k tokens", /max_length=8192/],
+] as const) {
+  test(`words that change a run are not said to hold none: ${words}`, async ({ page }) => {
+    await open(page, QLORA);
+    await paste(page, words);
+    await expect(page).toHaveURL(url);
+    await expect(page.locator(".found")).toContainText(words);
+    await expect(page.locator(".complaint")).toHaveCount(0);
+  });
+}
+
 test("what is typed leaves the example as it is read, and the box stays; one step back leads to the example", async ({
   page,
 }) => {

@@ -295,7 +295,7 @@ export class PlimsollPaste extends Applied {
         ${this.patches.map((patch) =>
           patched(patch, this.patches, this.names, this.told, (done) => (this.told = done)),
         )}
-        ${imported && !config && !failure && this.explained === this.text
+        ${imported && !config && !failure && !isRequest && this.explained === this.text
           ? unread(this.text, imported)
           : nothing}
       </div>
