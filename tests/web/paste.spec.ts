@@ -117,6 +117,23 @@ for (const base of ["Qwen/Qwen3-8B", "mistralai/Mistral-7B-v0.3"]) {
   });
 }
 
+for (const [words, model] of [
+  ["mistralai/Mistral-7B-v0.3", "mistralai/Mistral-7B-v0.3"],
+  ["https://huggingface.co/Qwen/Qwen3-14B", "Qwen/Qwen3-14B"],
+]) {
+  test(`a model's name alone over a run chooses the model and keeps the rest: ${words}`, async ({ page }) => {
+    await open(page, QLORA);
+    await paste(page, `${words}\n`);
+    await expect(page).toHaveURL(new RegExp(`model=${model}&`));
+    await expect(page.getByLabel("QLoRA, NF4", { exact: true })).toBeChecked();
+    await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
+    await expect(headline(page)).toContainText("the GeForce RTX 4090");
+    await expect(page.locator(".complaint")).toHaveCount(0);
+    await page.locator(".found").getByRole("button", { name: "undo" }).click();
+    await expect(page).toHaveURL(/model=Qwen\/Qwen3-8B&/);
+  });
+}
+
 for (const [words, url] of [
   ["RTX 3090", /gpu=rtx-3090/],
   ["make it 8k tokens", /max_length=8192/],

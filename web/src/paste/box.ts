@@ -11,14 +11,23 @@ import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { Applied } from "./applied.ts";
 import { area } from "./area.ts";
-import { isPart } from "./combined.ts";
+import { isPart, pointers } from "./combined.ts";
 import { askedOpen, askedRun, diagnose, isCardsAnswer, isQuestion, said, TAKEN, unread } from "./asked.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere, readFiles } from "./anywhere.ts";
 import { isOwnTable, linked } from "./own-text.ts";
 import { patched } from "./patched.ts";
 import type { Failed } from "./used.ts";
-import { allTogether, changedBy, DIED, failedIn, machineOf, readRun, wholeOf } from "./together.ts";
+import {
+  allTogether,
+  changedBy,
+  DIED,
+  failedIn,
+  machineOf,
+  modelAlone,
+  readRun,
+  wholeOf,
+} from "./together.ts";
 
 const DELAY = 250;
 
@@ -169,9 +178,11 @@ export class PlimsollPaste extends Applied {
       if (died && text === this.text) use?.();
       const { diagnosed } = this;
       if (text !== this.text || config) return;
-      const changed =
-        apply && !this.free() ? await changedBy(core, this.request, text, diagnosed) : undefined;
-      if (changed) this.leave({ request: changed, chosen: [] });
+      const over = apply && !this.free();
+      const alone = over ? modelAlone(text, diagnosed) : undefined;
+      const changed = alone ?? (over ? await changedBy(core, this.request, text, diagnosed) : undefined);
+      if (changed)
+        this.leave({ request: changed, chosen: pointers(alone ?? {}), model: alone !== undefined });
       if (changed || text !== this.text || !diagnosed?.ok || diagnosed.inference) return;
       const asked = askedRun(diagnosed);
       if (asked && takes) {

@@ -92,6 +92,13 @@ export async function changedBy(
   return edits.reduce((under, pointer) => put(under, pointer, get(said?.request ?? {}, pointer)), request);
 }
 
+/** A model's name, or its address, and not a word beside it: it is chosen like one of the list. */
+export function modelAlone(words: string, found: Diagnosis | undefined): Request | undefined {
+  const said = found?.said?.request ?? {};
+  const alone = !/\s/.test(words.trim()) && Object.keys(said).join() === "model";
+  return alone && found?.messages.length === 0 ? said : undefined;
+}
+
 /** Sentences around a script: lines of words alone. */
 const sentences = (text: string): string =>
   text
