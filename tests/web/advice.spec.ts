@@ -84,6 +84,15 @@ test("the plan's own figure is what the page then shows", async ({ page }) => {
   await expect.poll(() => gibOf(page, "nvidia-smi shows")).toBeCloseTo(promised, 2);
 });
 
+test("what a plan leaves to spare is what the headline then says", async ({ page }) => {
+  await open(page, encode(TOO_LARGE));
+  const plan = page.locator(".plan").first();
+  const spare = /with ([\d.]+\u00a0GiB) to spare/.exec((await plan.textContent()) ?? "")?.[1];
+  await plan.getByRole("button", { name: "Apply" }).click();
+  await expect(page.locator(".undo")).toBeVisible();
+  await expect(headline(page)).toContainText(`${spare ?? "?"} to spare`);
+});
+
 test("a locked field is in no plan", async ({ page }) => {
   await open(
     page,

@@ -93,7 +93,7 @@ function card(plan: Plan, shown: Target, before: Report, actions: Actions): Temp
     ${beforeAndAfter(needed, needs, usable)}
     <p>
       ${size(needed)} → <b>${size(needs)}</b>
-      ${say("plan.spare", { size: sizeWords(Math.max(0, usable - (plan.peak.enough ?? plan.peak.high))) })}
+      ${say("plan.spare", { size: sizeWords(plan.headroom) })}
       ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
     </p>

@@ -226,7 +226,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "plan.fastest": "am schnellsten",
   "plan.cached":
     "Gespart wird von {size} an: so viel zeigt nvidia-smi, mit dem, was PyTorch nur vorrätig hält.",
-  "plan.spare": "und mindestens {size} bleiben frei.",
+  "plan.spare": "und {size} bleiben frei.",
   "plan.same_speed": "so schnell wie vorher",
   "plan.slower": "{percent} langsamer",
   "plan.faster": "{percent} schneller",

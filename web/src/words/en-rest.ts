@@ -121,7 +121,7 @@ export const EN_REST = {
   "plan.fewest": "fewest changes",
   "plan.fastest": "fastest",
   "plan.cached": "Savings are counted from {size}, what nvidia-smi shows with what PyTorch only caches.",
-  "plan.spare": "and at least {size} to spare.",
+  "plan.spare": "with {size} to spare.",
   "plan.same_speed": "as fast as before",
   "plan.slower": "{percent} slower",
   "plan.faster": "{percent} faster",
