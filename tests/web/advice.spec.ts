@@ -181,6 +181,21 @@ test("the timeline walks through the step by keyboard", async ({ page }) => {
   expect(await page.locator(".at-work").innerText()).not.toBe(before);
 });
 
+test("the timeline names its unit, and the limit stands out from what it lies on", async ({ page }) => {
+  await open(page, encode({ ...TOO_LARGE, hardware: { gpu: "rtx-3090" } }));
+  await showTab(page, "timeline");
+  await expect(page.locator(".timeline .axis-unit")).toHaveText("GiB");
+  await page.getByLabel("Only what changes").uncheck();
+  const label = page.locator(".timeline .load-text");
+  await expect(label).toHaveText("usable limit");
+  const drawn = await label.evaluate((text) => {
+    const { paintOrder, stroke, strokeWidth } = getComputedStyle(text);
+    const panel = text.closest<HTMLElement>(".panel")!;
+    return { paintOrder, halo: stroke === getComputedStyle(panel).backgroundColor, strokeWidth };
+  });
+  expect(drawn).toEqual({ paintOrder: "stroke", halo: true, strokeWidth: "4px" });
+});
+
 test("the timeline says what is there where the pointer is", async ({ page }) => {
   await open(page);
   await showTab(page, "timeline");

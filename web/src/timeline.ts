@@ -99,7 +99,7 @@ function chart(timeline: Timeline, usable: number | undefined, width: number): T
     ${layers.map(({ id, path }) => svg`<path d=${path} fill=${fill(id)}><title>${label(id)}</title></path>`)}
     ${usable !== undefined && usable >= 0 && y(usable) > TOP - 12
       ? svg`<line class="load-line" x1=${LEFT} x2=${width - RIGHT} y1=${y(usable)} y2=${y(usable)} />
-          <text x=${width - RIGHT} y=${y(usable) - 5} text-anchor="end">${say("timeline.line")}</text>`
+          <text class="load-text" x=${width - RIGHT - 4} y=${y(usable) - 7} text-anchor="end">${say("timeline.line")}</text>`
       : nothing}
     ${spans(points).map((span) => {
       const wide = x(span.to) - x(span.from);
@@ -107,6 +107,7 @@ function chart(timeline: Timeline, usable: number | undefined, width: number): T
         ${wide > 64 ? svg`<text x=${x(span.from) + 4} y=${HEIGHT - BOTTOM + 18}>${instantName(span.instant)}</text>` : nothing}`;
     })}
     <line class="axis" x1=${LEFT} x2=${width - RIGHT} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM} />
+    <text class="axis-unit" x=${LEFT - 8} y=${TOP - 10} text-anchor="end">${unit()}</text>
     ${ticks(0, units(ceiling * 1.04), 4).map(
       (
         tick,
