@@ -65,6 +65,20 @@ test("German writes its figures with a comma before the tenths", async ({ page }
   await expect(page.locator(".sum")).toContainText(/Needs \d+\.\d of/);
 });
 
+test("on a phone no German word is wider than the card", async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open(page);
+  await page.getByLabel("Language").selectOption("de");
+  await paste(page, "Vollständiges Fine-Tuning von Qwen3-4B auf RTX 5090, 2048 Tokens");
+  const card = page.locator(".verdict");
+  await expect(card.locator(".ways")).toContainText("expandable_segments");
+  const edge = await card.evaluate((one) => one.getBoundingClientRect().right);
+  const ends = await card
+    .locator(".ways button")
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+  expect(Math.max(...ends)).toBeLessThan(edge);
+});
+
 test("German names components, plans and notes; what stays English is marked as English", async ({
   page,
 }) => {
