@@ -224,6 +224,12 @@ test("numbers are read as people write them", () => {
   ] as const) {
     expect(readNumber(text, length), text).toBe(value);
   }
+  for (const text of ["8,192", "8.192", "8 192", "8_192"])
+    expect(readNumber(text, length, "count")).toBe(8192);
+  expect(readNumber("1.000.000", "/data/samples", "count")).toBe(1_000_000);
+  expect(readNumber("0.125", "/peft/lora_dropout")).toBe(0.125);
+  expect(readNumber("1.125", "/hardware/in_use_gib")).toBe(1.125);
+  expect(readNumber("1.5", length, "count")).toBe(1.5);
   expect(readNumber("50k", "/data/samples")).toBe(50_000);
   expect(readNumber("2M", "/data/samples")).toBe(2_000_000);
 });

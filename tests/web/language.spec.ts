@@ -79,6 +79,25 @@ test("on a phone no German word is wider than the card", async ({ page }) => {
   expect(Math.max(...ends)).toBeLessThan(edge);
 });
 
+test("a length is read with either mark between its thousands, and a refused one is refused in German", async ({
+  page,
+}) => {
+  await open(page, RUN);
+  await page.getByLabel("Language").selectOption("de");
+  const length = page.getByLabel("Maximale Länge", { exact: true });
+  for (const text of ["8.192", "4,096"]) {
+    await length.fill(text);
+    await expect(page).toHaveURL(new RegExp(`max_length=${text.replace(/\D/, "")}&`));
+    await length.blur();
+    await expect(length).toHaveValue(text.replace(/\D/, ""));
+  }
+  await length.fill("0,5");
+  const complaint = page.locator("#field-training-max_length-error");
+  await expect(complaint).toHaveText(
+    /^\s*Hier wird eine ganze Zahl erwartet\. Erlaubt: 1 bis [\d\u202f]+\s*$/,
+  );
+});
+
 test("German names components, plans and notes; what stays English is marked as English", async ({
   page,
 }) => {

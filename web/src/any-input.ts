@@ -16,7 +16,7 @@ import { say } from "./words/say.ts";
 /** How a value of a type is written in one line, and read again. */
 interface Line {
   write(value: Json | undefined): string;
-  read(text: string, pointer: string): Json | undefined;
+  read(text: string, pointer: string, type: string): Json | undefined;
 }
 
 const words = (text: string) => text.split(/[\s,]+/).filter((word) => word !== "");
@@ -88,7 +88,10 @@ function line(info: FieldInfo, view: View, actions: Actions): TemplateResult {
     aria-invalid=${invalid(view, pointer)}
     aria-describedby=${describedBy(view, pointer, true)}
     @change=${(event: Event) =>
-      actions.edit([{ pointer, value: read((event.target as HTMLInputElement).value, pointer) }], "step")}
+      actions.edit(
+        [{ pointer, value: read((event.target as HTMLInputElement).value, pointer, type) }],
+        "step",
+      )}
   />`;
 }
 

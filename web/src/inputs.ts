@@ -56,7 +56,9 @@ export const invalid = (view: View, pointer: string) =>
 
 function numberInput(field: Field & { kind: "number" }, view: View, actions: Actions): TemplateResult {
   const { pointer } = field;
-  const read = (text: string) => (field.reads ? field.reads(text, view.core) : readNumber(text, pointer));
+  const type = view.core.fields.get(pointer)?.type;
+  const read = (text: string) =>
+    field.reads ? field.reads(text, view.core) : readNumber(text, pointer, type);
   const own = get(view.request, pointer);
   const typed = view.typed.get(pointer);
   const shown = typed !== undefined && read(typed) === own ? typed : asText(own);

@@ -10,6 +10,15 @@ export function notice(view: View): TemplateResult | typeof nothing {
   return view.notice ? html`<p class="message" role="alert">${view.notice}</p>` : nothing;
 }
 
+/** "1 to 65536", in the page's language; other words are names. */
+const range = (allowed: string) =>
+  /^\S+ (?:to \S+|or more)$/.test(allowed)
+    ? allowed.replace(" to ", say("errors.to")).replace(" or more", say("errors.more"))
+    : allowed;
+
+/** Of these the core has no more to say than the sentence of their code. */
+const SAID = ["negative", "fractional", "out_of_range"];
+
 /** In the page's language as far as it has words for it, and in the core's own. */
 export function complaint(error: CoreError): TemplateResult {
   if (error.code === "wrong_type" && error.allowed === "a whole number") {
@@ -21,12 +30,15 @@ export function complaint(error: CoreError): TemplateResult {
     error.allowed && error.code !== "unknown_model"
       ? html` <small
           >${say("errors.allowed", {
-            allowed: error.allowed.replace(/\d{5,}/g, (digits) => count(Number(digits))),
+            allowed: range(error.allowed).replace(/\d{5,}/g, (digits) => count(Number(digits))),
           })}</small
         >`
       : nothing;
   return translated
-    ? html`<span>${translated}${allowed} <small lang="en">${error.message}</small></span>`
+    ? html`<span
+        >${translated}${allowed}
+        ${SAID.includes(error.code) ? nothing : html`<small lang="en">${error.message}</small>`}</span
+      >`
     : html`<span><span lang="en">${error.message}</span>${allowed}</span>`;
 }
 

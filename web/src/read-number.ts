@@ -4,13 +4,20 @@ import { withPoint } from "./format.ts";
 
 const TIMES: Record<string, number> = { k: 1000, m: 1e6 };
 
-/** "4096", "8,192", "1e4", "4k": a number where it is one; otherwise the text itself, for the core to refuse in words. */
-export function readNumber(text: string, pointer: string): Json | undefined {
+/** Between thousands; the point, as German has it, of what is counted: else it stands before tenths. */
+const GROUPED = /^\d{1,3}([,_\s]\d{3})+$/;
+const COUNTED = /^[1-9]\d{0,2}([.,_\s]\d{3})+$/;
+
+/**
+ * "4096", "8,192", "1e4", "4k": a number where it is one; otherwise the text itself, for the core to refuse in words. `type`: as
+ * the core declares it, "count" or "number".
+ */
+export function readNumber(text: string, pointer: string, type = "number"): Json | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
   const [, figures = trimmed, letter = ""] = /^(.*\d) ?([km])$/i.exec(trimmed) ?? [];
-  const digits = /^\d{1,3}([,_\s]\d{3})+$/.test(figures)
-    ? figures.replace(/[,_\s]/g, "")
+  const digits = (type === "count" ? COUNTED : GROUPED).test(figures)
+    ? figures.replace(/[.,_\s]/g, "")
     : withPoint(figures);
   // Four thousand tokens are 4096.
   const kilo =

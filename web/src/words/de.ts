@@ -176,6 +176,8 @@ export const DE: Words = {
   "link.cut": "er ist unvollständig oder wurde verändert (die Prüfsumme stimmt nicht)",
   "link.twice": "er nennt dieselbe Einstellung zweimal",
   "errors.allowed": "Erlaubt: {allowed}",
+  "errors.to": " bis ",
+  "errors.more": " oder mehr",
   "link.was": "Diesen Link hat Plimsoll {version} gemacht und {was} genannt; jetzt sind es {now}.",
 };
 

@@ -153,6 +153,8 @@ export const EN = {
   "link.unchecked": "This link has no checksum: nothing says whether it is whole. Check the settings.",
   "link.twice": "it names the same setting twice",
   "errors.allowed": "Allowed: {allowed}",
+  "errors.to": " to ",
+  "errors.more": " or more",
   "link.was": "This link was made by Plimsoll {version}, which said {was}; now it is {now}.",
   "headline.one": "the {gpu}",
   "headline.ask": "Which run is it?",
