@@ -59,8 +59,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "chip.most": "Das meiste, das sicher passt, wenn alles andere bleibt",
   "chip.batch": "Micro-Batch bis {value}",
   "chip.on": "an",
-  "chip.cheapest": "Am günstigsten: {machine}, {price}",
-  "chip.cheapest_fix": "Am günstigsten: {machine}, {price}, mit einer Abhilfe",
+  "chip.cheapest": "Am günstigsten mit datiertem Preis: {machine}, {price}",
+  "chip.cheapest_fix": "Am günstigsten mit datiertem Preis: {machine}, {price}, mit einer Abhilfe",
   "chip.prepared": "prepare_model_for_kbit_training schaltet es ein, bis Sie es abschalten.",
   "chip.one_gpu": "Niemand hat gesagt, wie viele: eine, bis es jemand sagt.",
   "chip.neutral": "Niemand hat es gesagt: das kleinste, bis es jemand sagt.",
@@ -173,7 +173,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "timeline.moment": "Abschnitt, an seiner höchsten Stelle",
 
   "rent.title": "Welche GPU soll ich mieten?",
-  "rent.cheapest": "Am günstigsten",
+  "rent.cheapest": "Am günstigsten mit datiertem Preis",
   "rent.unchanged": "Am günstigsten ohne Änderung am Training",
   "rent.fastest": "Am schnellsten",
   "rent.dated":
@@ -195,7 +195,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "time.no_data": "Mit der Zahl der Beispiele folgen Stunden und Kosten des ganzen Laufs.",
   "time.cost": "Zum niedrigsten bekannten Preis gemietet sind das {cost}.",
   "time.caption_run":
-    "Der ganze Lauf auf mietbaren Maschinen, die billigsten, die ihn tragen, zuerst. Spot rechnet die bei Unterbrechungen verlorene Arbeit mit.",
+    "Der ganze Lauf auf mietbaren Maschinen, die billigsten, die ihn tragen, zuerst, auch zu Preisen ohne Datum. Spot rechnet die bei Unterbrechungen verlorene Arbeit mit.",
   "time.caption_hour": "Ein Schritt und der Preis einer Stunde auf mietbaren Maschinen.",
   "time.machine": "Maschine",
   "time.verdict": "Passt",

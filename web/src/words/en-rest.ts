@@ -69,7 +69,7 @@ export const EN_REST = {
   "timeline.moment": "Moment, at its highest",
 
   "rent.title": "Which GPU should I rent?",
-  "rent.cheapest": "Cheapest that works",
+  "rent.cheapest": "Cheapest at a dated price",
   "rent.unchanged": "Cheapest without a fix",
   "rent.fastest": "Fastest",
   "rent.dated":
@@ -91,7 +91,7 @@ export const EN_REST = {
   "time.no_data": "Say how many samples there are, and the hours and the cost of the whole run follow.",
   "time.cost": "Rented at the lowest price known, that is {cost}.",
   "time.caption_run":
-    "The whole run on machines that can be rented, the cheapest that hold it first. Spot counts the work lost to interruptions.",
+    "The whole run on machines that can be rented, the cheapest that hold it first, also at prices without a date. Spot counts the work lost to interruptions.",
   "time.caption_hour": "A step, and the price of an hour, on machines that can be rented.",
   "time.machine": "Machine",
   "time.verdict": "Fits",
@@ -295,8 +295,8 @@ export const EN_REST = {
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
   "chip.on": "on",
-  "chip.cheapest": "Cheapest: {machine}, {price}",
-  "chip.cheapest_fix": "Cheapest: {machine}, {price}, with a fix",
+  "chip.cheapest": "Cheapest at a dated price: {machine}, {price}",
+  "chip.cheapest_fix": "Cheapest at a dated price: {machine}, {price}, with a fix",
   "chip.one_gpu": "Nobody has said how many: one, until you do.",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.prepared": "prepare_model_for_kbit_training turns it on, unless you turn it off.",
