@@ -69,11 +69,7 @@ bool says_attention_alone(const SaidWords& words) {
 }
 
 std::string_view letter_of(Role role) {
-  return role == Role::q   ? "q"
-         : role == Role::k ? "k"
-         : role == Role::v ? "v"
-         : role == Role::o ? "o"
-                           : "";
+  return role == Role::q ? "q" : role == Role::k ? "k" : role == Role::v ? "v" : role == Role::o ? "o" : "";
 }
 
 }  // namespace

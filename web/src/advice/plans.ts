@@ -93,9 +93,8 @@ function card(plan: Plan, shown: Target, before: Report, actions: Actions): Temp
     ${beforeAndAfter(needed, needs, usable)}
     <p>
       ${size(needed)} → <b>${size(needs)}</b>
-      ${say("plan.spare", { size: sizeWords(plan.headroom) })}
-      ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
-      ${say("plan.batch", { batch: plan.effective_batch })}
+      ${say("plan.spare", { size: sizeWords(plan.headroom) })} ${capital(speed(plan.time_factor))}.
+      ${say(`quality.${plan.quality}`)} ${say("plan.batch", { batch: plan.effective_batch })}
     </p>
     <table>
       <thead>
