@@ -108,11 +108,11 @@ test("the cheapest machine of the card is the one that leads the list of costs, 
   for (const locks of [0, 1]) {
     if (locks > 0) await page.getByRole("button", { name: "Plans leave this as it is: Micro-batch" }).click();
     await wholeCard(page);
-    const chip = page.locator(".limits:not(.stale) button", { hasText: "Cheapest at a dated price: " });
+    const chip = page.locator(".limits:not(.stale) button", { hasText: "Cheapest: " });
     const price = /\$[\d.,]+/.exec(await chip.innerText())?.[0] ?? "?";
     await showTab(page, "cost");
     const lead = page.locator(".rents li").first();
-    await expect(lead).toContainText("Cheapest at a dated price");
+    await expect(lead).toContainText("Cheapest that works");
     await expect(lead).toContainText(price);
   }
 });

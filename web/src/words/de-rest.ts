@@ -59,8 +59,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "chip.most": "Das meiste, das sicher passt, wenn alles andere bleibt",
   "chip.batch": "Micro-Batch bis {value}",
   "chip.on": "an",
-  "chip.cheapest": "Am günstigsten mit datiertem Preis: {machine}, {price}",
-  "chip.cheapest_fix": "Am günstigsten mit datiertem Preis: {machine}, {price}, mit einer Abhilfe",
+  "chip.cheapest": "Am günstigsten: {machine}, {price}",
+  "chip.cheapest_fix": "Am günstigsten: {machine}, {price}, mit einer Abhilfe",
   "chip.prepared": "prepare_model_for_kbit_training schaltet es ein, bis Sie es abschalten.",
   "chip.one_gpu": "Niemand hat gesagt, wie viele: eine, bis es jemand sagt.",
   "chip.neutral": "Niemand hat es gesagt: das kleinste, bis es jemand sagt.",
@@ -173,7 +173,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "timeline.moment": "Abschnitt, an seiner höchsten Stelle",
 
   "rent.title": "Welche GPU soll ich mieten?",
-  "rent.cheapest": "Am günstigsten mit datiertem Preis",
+  "rent.cheapest": "Am günstigsten",
   "rent.unchanged": "Am günstigsten ohne Änderung am Training",
   "rent.fastest": "Am schnellsten",
   "rent.dated":

@@ -69,7 +69,7 @@ export const EN_REST = {
   "timeline.moment": "Moment, at its highest",
 
   "rent.title": "Which GPU should I rent?",
-  "rent.cheapest": "Cheapest at a dated price",
+  "rent.cheapest": "Cheapest that works",
   "rent.unchanged": "Cheapest without a fix",
   "rent.fastest": "Fastest",
   "rent.dated":
@@ -295,8 +295,8 @@ export const EN_REST = {
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
   "chip.on": "on",
-  "chip.cheapest": "Cheapest at a dated price: {machine}, {price}",
-  "chip.cheapest_fix": "Cheapest at a dated price: {machine}, {price}, with a fix",
+  "chip.cheapest": "Cheapest: {machine}, {price}",
+  "chip.cheapest_fix": "Cheapest: {machine}, {price}, with a fix",
   "chip.one_gpu": "Nobody has said how many: one, until you do.",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.prepared": "prepare_model_for_kbit_training turns it on, unless you turn it off.",
