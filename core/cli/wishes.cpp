@@ -6,6 +6,7 @@
 #include "core/cli/input.h"
 #include "core/cli/typed.h"
 #include "core/cli/values.h"
+#include "core/json/ascii.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
 #include "core/recipe/methods.h"
