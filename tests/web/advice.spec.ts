@@ -153,6 +153,7 @@ test("how far a run that generates can go is tried with one click: its prompts a
     page,
     "GRPO of Qwen2.5-7B-Instruct with LoRA rank 32 and vLLM colocated on one A100 80GB, 8 generations, 512 prompt, 1024 completion",
   );
+  await expect(headline(page)).toContainText("A100"); // and no longer the example's
   const most = page.locator(".limits:not(.stale)").getByRole("button", { name: /^Up to [\d,]+ tokens$/ });
   const words = (await most.innerText()).trim();
   await most.click();
