@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/advice/basis.h"
 #include "core/advice/fixes/fixes.h"
 #include "core/recipe/implementations.h"
 #include "core/recipe/locks.h"

@@ -101,8 +101,10 @@ void read_slack(const TextReading& r, Signs& out) {
           size_text(n.free ? n.free->bytes : 0) + " are free, together more than the " +
           size_text(n.tried ? n.tried->bytes : 0) + " asked for: they lie in pieces.");
   // No tensor of a run is too large for a hole of several times its size, whatever it is.
-  add(out, much && slack >= 3 * n.tried->bytes && slack >= 0.25 * n.capacity->bytes, Sign::slack_is_plenty,
-      size_text(slack) + " lie reserved and unused, " + times_text(slack / n.tried->bytes) +
+  const bool plenty =
+      much && n.tried->bytes > 0 && slack >= 3 * n.tried->bytes && slack >= 0.25 * n.capacity->bytes;
+  add(out, plenty, Sign::slack_is_plenty,
+      size_text(slack) + " lie reserved and unused, " + times_text(plenty ? slack / n.tried->bytes : 0) +
           " what was asked for.");
 }
 

@@ -31,7 +31,8 @@ struct Node {
   bool quoted = false;  ///< written in quotes: a string whatever it looks like
   bool opaque = false;  ///< an expression that is not evaluated; `raw` is its text
   std::string call;  ///< of a map from Python: the name of what was called, "transformers.TrainingArguments"
-  Span span;         ///< in the text; zero length: nothing is written (a key without a value)
+  bool unnamed = false;  ///< of such a call: it stands in what nothing calls, and something else trains
+  Span span;             ///< in the text; zero length: nothing is written (a key without a value)
   /// From Python: the calls that a value comes from, by their places among the members of the root, from 1 on. Of a
   /// member of the root, those that its owner comes from: of "model.to" in "model.to(device)".
   std::vector<size_t> made_by;

@@ -158,13 +158,12 @@ Said read_behind(Cursor cursor, size_t name_at) {
     apart = cursor.take_all(blanks);
     if (cursor.take("(gpu?)") || cursor.take("(cpu?)")) apart = cursor.take_all(blanks);
   }
+  const bool in_columns = apart > 1 || (apart == 1 && cursor.text[cursor.at - 1] == '\t');
   if (cursor.take("==")) {
     strength = std::max(strength, Strength::pinned);
   } else if (cursor.take("=")) {
     strength = std::max(strength, word ? Strength::listed : Strength::pinned);
-  } else if (cursor.take(":") || cursor.take("\xEF\xBC\x9A") || cursor.take("|")) {
-    strength = Strength::listed;
-  } else if (apart > 1 || (apart == 1 && cursor.text[cursor.at - 1] == '\t')) {
+  } else if (cursor.take(":") || cursor.take("\xEF\xBC\x9A") || cursor.take("|") || in_columns) {
     strength = Strength::listed;
   } else if (apart == 0 && strength != Strength::listed) {
     return {};

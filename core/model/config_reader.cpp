@@ -17,7 +17,8 @@ constexpr std::array<std::array<std::string_view, 4>, 3> same_field = {{
 }};
 
 constexpr double largest_size = 134217728;  // 2^27: 100 times the largest vocabulary, and width, in use
-constexpr double most_layers = 4096;        // the deepest published network has some 130
+constexpr double most_layers = 1024;        // the deepest published network has some 130; each is played
+constexpr double most_tiles = 256;          // every grid of them is tried
 
 // The name under which `config` has the field; `key` itself where it has none.
 std::string_view written(const json::Json& config, std::string_view key) {
@@ -127,6 +128,10 @@ uint64_t ConfigReader::core(std::string_view key, uint64_t fallback) {
 
 uint64_t ConfigReader::depth(std::string_view key, uint64_t fallback) {
   return may_be_left_out(key) ? whole(key, fallback, {1, most_layers}) : fallback;
+}
+
+uint64_t ConfigReader::tiles(std::string_view key, uint64_t fallback) {
+  return whole(key, fallback, {1, most_tiles});
 }
 
 uint64_t ConfigReader::count(std::string_view key, uint64_t fallback) {

@@ -36,8 +36,10 @@ class ConfigReader {
   /// As size, for the fields that make a model what it is. At the top of a config they must be written;
   /// inside text_config and the like published configs do lean on the class default (llava-1.5-7b-hf).
   uint64_t core(std::string_view key, uint64_t fallback);
-  /// As core, for the number of layers: 1 to 4096.
+  /// As core, for the number of layers: 1 to 1024.
   uint64_t depth(std::string_view key, uint64_t fallback);
+  /// As size, for the tiles of an image: 1 to 256, as many as a request may ask for.
+  uint64_t tiles(std::string_view key, uint64_t fallback);
   /// As size, and 0 is allowed.
   uint64_t count(std::string_view key, uint64_t fallback);
   /// As core, and 0 is allowed.

@@ -23,7 +23,7 @@ using Z = ZeroPoint;
 using U = Unpacking;
 
 constexpr double codebook = 65536.0 * 8 * 2;  // 1x16: a code for eight weights
-constexpr uint64_t fp8_block = 128 * 128;
+constexpr uint64_t fp8_block = uint64_t{128} * 128;
 
 // clang-format off
 constexpr QuantizationFormat format_rows[] = {

@@ -4,6 +4,7 @@
 
 #include "core/advice/elsewhere.h"
 #include "core/json/rounding.h"
+#include "core/recipe/fields.h"
 #include "core/time/cost.h"
 
 namespace plimsoll::report {

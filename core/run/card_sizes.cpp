@@ -25,7 +25,8 @@ CardsOfSize cards_of(const Run& run, const hardware::Tier& tier, const Catalog& 
   for (const std::string& id : tier.gpus) cards.push_back(catalog.find_gpu(id));
   std::copy_if(cards.begin(), cards.end(), std::back_inserter(suitable),
                [&](const hardware::Gpu* gpu) { return suits(run, *gpu); });
-  CardsOfSize there{.suited = !suitable.empty()};
+  CardsOfSize there;
+  there.suited = !suitable.empty();
   for (const hardware::Gpu* gpu : suitable.empty() ? cards : suitable) {
     const double usable = usable_for(run, gpu->usable_bytes);
     const double room = std::max(0.0, usable - held_beyond(run, *gpu));

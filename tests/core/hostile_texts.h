@@ -45,6 +45,7 @@ struct Hostile {
 
 inline const std::vector<Hostile>& hostile_inputs() {
   const std::string pickle = "base_model: !!python/object/apply:os.system [id]\nsequence_len: 8\n";
+  const std::string script = "import torch\nfrom trl import SFTConfig\n";
   static const std::vector<Hostile> inputs = {
       {"one line of 100 KB of words", "CUDA out of memory. " + times("batch size 4 on a single gpu ", 3'300),
        ""},
@@ -77,6 +78,10 @@ inline const std::vector<Hostile>& hostile_inputs() {
       {"2,000 keys in JSON", "{\"model_name_or_path\": \"gpt2\"" + many(", \"k", "\": 1", 1990) + "}", ""},
       {"20,000 arguments in Python", "SFTConfig(max_length=512" + many(", k", "=1", 20000) + ")",
        "too_large"},
+      {"names that are given nothing, in long lines", script + times(times("x, ", 20000) + "\n", 4), ""},
+      {"colons in the long lines of a script", script + times(times("a: ", 20000) + "\n", 4), ""},
+      {"80,000 decorators of nothing", script + times("@a\n", 80000), ""},
+      {"30,000 calls in a script", script + times("LoraConfig(r=8)\n", 30000), ""},
       {"20,000 flags", "python train.py --max_length 512" + many(" --k", " 1", 20000), "too_large"},
 #ifndef __EMSCRIPTEN__
       {"anchors that grow", bomb(), "not_yaml"},

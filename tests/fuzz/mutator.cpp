@@ -1,5 +1,5 @@
-// Beside libFuzzer's own changes of bytes: a value of a JSON text replaced, doubled or dropped, so that what
-// is read stays JSON and the change reaches the rooms behind the reader.
+// Beside libFuzzer's own changes of bytes: a value of a JSON text replaced, doubled or dropped, or under another
+// key, so that what is read stays JSON and the change reaches the rooms behind the reader.
 #include <cstring>
 
 #include "core/json/json.h"
@@ -55,6 +55,13 @@ void change(Json& value, Dice& dice) {
   }
 }
 
+// Keys at the edges of what a name can be: of no letter, a place, a path, a flag, a variable.
+std::string edge_key(Dice& dice) {
+  constexpr const char* edges[] = {"",  "0",  "99", ".", "a.b", "-", "--x",
+                                   "$", "$x", "/",  "~", "[]",  " ", "\n"};
+  return edges[dice.draw(std::size(edges))];
+}
+
 // A walk down to some value, which is changed, or dropped from what holds it.
 void change_below(Json& value, Dice& dice) {
   if (!value.is_structured() || value.empty() || dice.one_in(12)) return change(value, dice);
@@ -65,6 +72,10 @@ void change_below(Json& value, Dice& dice) {
   } else if (value.is_array() && dice.one_in(8)) {
     const Json copy = *member;
     value.push_back(copy);
+  } else if (value.is_object() && dice.one_in(16)) {
+    Json moved = std::move(*member);
+    value.erase(member);
+    value[edge_key(dice)] = std::move(moved);
   } else {
     change_below(*member, dice);
   }

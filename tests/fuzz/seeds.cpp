@@ -28,9 +28,93 @@ void write(const files::path& folder, const std::string& name, const std::string
   std::ofstream(folder / name, std::ios::binary) << text;
 }
 
-// Words of the contract, so that the fuzzer need not guess them letter by letter.
+// What scripts, commands, YAML and messages are made of, as libFuzzer writes words: \x0A is the end of a line.
+constexpr const char* syntax[] = {R"(def f():\x0A    )",
+                                  R"(class A:\x0A    )",
+                                  "return ",
+                                  "lambda x: ",
+                                  "import ",
+                                  "from ",
+                                  " as ",
+                                  "for x in ",
+                                  "if ",
+                                  "elif ",
+                                  "else:",
+                                  "with ",
+                                  "try:",
+                                  "except",
+                                  "global ",
+                                  "@",
+                                  "*",
+                                  "**",
+                                  "**{",
+                                  "f'{",
+                                  "'''",
+                                  "[x for x in ",
+                                  "range(",
+                                  "dict(",
+                                  ".get(",
+                                  ".format(",
+                                  "os.environ[",
+                                  "add_argument(",
+                                  "parse_args()",
+                                  ".from_pretrained(",
+                                  "get_peft_model(",
+                                  "LoraConfig(",
+                                  "TrainingArguments(",
+                                  "SFTConfig(",
+                                  "Trainer(",
+                                  ".train()",
+                                  "$(",
+                                  "${",
+                                  "${x:-",
+                                  "${x%",
+                                  "${x/",
+                                  "$((",
+                                  "$@",
+                                  "`",
+                                  R"(<<EOF\x0A)",
+                                  R"(\x0AEOF\x0A)",
+                                  "&& ",
+                                  "|| ",
+                                  R"(; do\x0A)",
+                                  R"(done\x0A)",
+                                  R"(then\x0A)",
+                                  R"(fi\x0A)",
+                                  "export ",
+                                  "x=(",
+                                  "--x=",
+                                  R"( \x5C\x0A)",
+                                  "accelerate launch ",
+                                  "torchrun ",
+                                  "&a ",
+                                  "*a",
+                                  "<<: *a",
+                                  R"(: |\x0A  )",
+                                  R"(: >-\x0A  )",
+                                  "? ",
+                                  "- ",
+                                  R"(---\x0A)",
+                                  "!!str ",
+                                  "# ",
+                                  "~",
+                                  ": {",
+                                  ": [",
+                                  "GiB",
+                                  " MiB free",
+                                  "Tried to allocate ",
+                                  "out of memory",
+                                  "batch size ",
+                                  "24GB",
+                                  "4090",
+                                  "7B",
+                                  "4 x ",
+                                  " per GPU"};
+
+// And words of the contract, so that the fuzzer need not guess them letter by letter.
 void write_dictionary(const files::path& file) {
   std::ofstream out(file);
+  for (const char* words : syntax) out << '"' << words << "\"\n";
   json::Errors errors;
   const auto answer = json::parse(report::fields_text(drawn::presets()), errors);
   for (const Json& field : answer->at("fields")) {
@@ -160,7 +244,7 @@ void write_messages(const files::path& tests, Known& known) {
     if (!records || !records->is_array()) continue;
     for (const Json& record : *records) {
       if (place++ % one_in == 0)
-        known.add({"diagnosis", "parts"}, record.at("error_text").get<std::string>());
+        known.add({"diagnosis", "message", "parts"}, record.at("error_text").get<std::string>());
     }
   }
 }
@@ -171,7 +255,7 @@ void write_pastes(const files::path& tests, Known& known) {
   for (const std::string& line : lines_of(tests / "cli/bad_configurations.tsv"))
     known.add({"import", "patch"}, behind_tab(line));
   for (const std::string& line : lines_of(tests / "cli/bad_pastes.tsv"))
-    known.add({"diagnosis", "parts"}, behind_tab(line));
+    known.add({"diagnosis", "message", "parts"}, behind_tab(line));
   for (const std::string& line : lines_of(tests / "links/broken.tsv"))
     known.add({"import"}, behind_tab(line));
   for (const std::string& line : lines_of(tests / "links/v1.jsonl")) {
@@ -181,7 +265,7 @@ void write_pastes(const files::path& tests, Known& known) {
   }
   const auto everyday = json_of(read(tests / "core/golden/everyday_pastes.json"));
   for (const Json& paste : *everyday)
-    known.add({"import", "patch", "parts", "diagnosis"}, paste.at("text").get<std::string>());
+    known.add({"import", "patch", "parts", "diagnosis", "message"}, paste.at("text").get<std::string>());
 }
 
 // A file is called after its way (tests/fuzz/found/README.md).
@@ -218,7 +302,8 @@ int main(int count, char** words) {
       if (file.empty()) continue;
       for (const char* way : {"import", "patch"}) write(folder / way, format + "-" + number, file);
       write(folder / "parts", format + "-" + number, failure + file);
-      write(folder / "diagnosis", format + "-" + number, file + failure);
+      write(folder / "message", format + "-" + number, file + failure);
+      if (seed % one_in == 0) write(folder / "diagnosis", format + "-" + number, file + failure);
     }
   }
   Known known(folder);

@@ -1,5 +1,7 @@
 #include "tests/fuzz/ways.h"
 
+#include "core/diagnosis/diagnosis.h"
+#include "core/question/pasted_case.h"
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
@@ -46,17 +48,28 @@ std::string not_json(std::string_view what, const std::string& answer) {
   if (json::parse(answer, errors)) return "";
   return std::string(what) + " is no strict JSON: " + errors[0].message + "\n" + answer;
 }
+// What a number becomes that no whole number holds, where nobody wrote it. Counts of an absurd model end at 2^64.
+std::string nonsense(std::string_view what, const std::string& answer, std::string_view text) {
+  constexpr std::string_view two_to_63 = "92233720368547";
+  const bool made =
+      answer.find(two_to_63) != std::string::npos && text.find(two_to_63) == std::string_view::npos;
+  return made ? std::string(what) + " has a number that nothing has: " + answer : "";
+}
+std::string wrong_answer(std::string_view what, const std::string& answer, std::string_view text) {
+  const std::string wrong = not_json(what, answer);
+  return wrong.empty() ? nonsense(what, answer, text) : wrong;
+}
 
 bool says_true(const Json& answer, const char* key) {
   return answer.contains(key) && answer.at(key).is_boolean() && answer.at(key).get<bool>();
 }
 
 std::string wrong_request(const std::string& text) {
-  return not_json("the report", report::report_text(text, catalog()));
+  return wrong_answer("the report", report::report_text(text, catalog()), text);
 }
 
 std::string wrong_advice(const std::string& text) {
-  return not_json("the advice", report::advise_text(text, catalog()));
+  return wrong_answer("the advice", report::advise_text(text, catalog()), text);
 }
 
 std::string wrong_config(const std::string& text) {
@@ -74,7 +87,7 @@ std::string wrong_import(const std::string& text) {
   std::string wrong = not_json("the import", answer);
   if (!wrong.empty() || !import.errors.empty()) return wrong;
   const std::string report = report::report_text(json::write(import.request), catalog());
-  wrong = not_json("the report of an import", report);
+  wrong = wrong_answer("the report of an import", report, text);
   if (!wrong.empty()) return wrong;
   const auto read_report = read(report);
   for (const Json& error : read_report->contains("errors") ? read_report->at("errors") : Json::array()) {
@@ -105,7 +118,19 @@ std::string wrong_patch(const std::string& text) {
 }
 
 std::string wrong_diagnosis(const std::string& text) {
-  return not_json("the diagnosis", report::diagnosis_text(text, "", "", catalog()));
+  return wrong_answer("the diagnosis", report::diagnosis_text(text, "", "", catalog()), text);
+}
+
+// A diagnosis without its plans, which take a hundred times as long as reading does.
+std::string wrong_message(const std::string& text) {
+  question::PastedCase one;
+  question::read_case(text, "", "", catalog(), one);
+  double sure = 0;
+  for (const diagnosis::Named& named : diagnosis::diagnose(one.situation).causes) {
+    if (!(named.confidence >= 0)) return "the cause " + std::string(named.cause->id) + " has no confidence";
+    sure += named.confidence;
+  }
+  return sure <= 1 + 1e-9 ? "" : "the causes are sure of more than there is: " + std::to_string(sure);
 }
 
 std::string wrong_parts(const std::string& text) { return not_json("the parts", report::parts_text(text)); }
@@ -114,8 +139,8 @@ std::string wrong_parts(const std::string& text) { return not_json("the parts", 
 std::string wrong_comparison(const std::string& text) {
   const std::size_t end = text.find('\n');
   if (end == std::string::npos) return "";
-  return not_json("the comparison",
-                  report::compare_text(text.substr(0, end), text.substr(end + 1), catalog()));
+  return wrong_answer("the comparison",
+                      report::compare_text(text.substr(0, end), text.substr(end + 1), catalog()), text);
 }
 
 constexpr Way all_ways[] = {
@@ -125,6 +150,7 @@ constexpr Way all_ways[] = {
     {"import", "a file, a script, a command line, a notebook or a link", wrong_import},
     {"patch", "the same, to be given back with changes", wrong_patch},
     {"diagnosis", "what a run printed when it died", wrong_diagnosis},
+    {"message", "the same, read and not helped", wrong_message},
     {"parts", "a long paste in which settings stand", wrong_parts},
     {"comparison", "two requests, one a line", wrong_comparison},
 };

@@ -26,9 +26,10 @@ std::vector<Level> micro_batch_levels(const FixContext& s) {
   // Every smaller batch that divides the product: never a near miss. Beyond some sizes, those at most half of
   // the one before are enough.
   for (uint64_t smaller = batch - 1; smaller >= 1; --smaller) {
-    if (together % smaller != 0 || static_cast<double>(together / smaller) > most) continue;
+    const uint64_t steps = together / smaller;
+    if (steps * smaller != together || static_cast<double>(steps) > most) continue;
     found.push_back({{{"/training/per_device_train_batch_size", smaller},
-                      {"/training/gradient_accumulation_steps", together / smaller}},
+                      {"/training/gradient_accumulation_steps", steps}},
                      quality::none,
                      may_rise || (smaller == 1 && alone_differs),
                      smaller == 1 && alone_differs,

@@ -218,7 +218,7 @@ bool add_calls(const Trained& trained, Node& root) {
   for (const Member& call : trained.python.members) {
     if (!is_call(call)) continue;
     const std::string_view place = place_in(call, trained);
-    const bool named = !is_unnamed(trained.python, call), anothers = trained.is_anothers(call);
+    const bool named = !call.value.unnamed, anothers = trained.is_anothers(call);
     if (trains_sentences(call)) say(root, "$sentence_transformers", last_part(call.key));
     if (continues_adapter(call) && !anothers) {
       say(root, "$adapter", "peft");
@@ -249,7 +249,7 @@ bool add_calls(const Trained& trained, Node& root) {
 const Format* refused_trainer(const Node& python) {
   const Format* last = nullptr;
   for (const Member& call : python.members) {
-    if (!is_call(call) || is_unnamed(python, call)) continue;
+    if (!is_call(call) || call.value.unnamed) continue;
     const Format* refused = refused_class(last_part(call.key));
     if (refused != nullptr || place_of(call.key) == "trainer") last = refused;
   }

@@ -72,9 +72,4 @@ bool is_lightning(const Node& call) {
          call.find("max_epochs") != nullptr;
 }
 
-bool is_unnamed(const Node& python, const Member& call) {
-  const Node* unnamed = python.find("$unnamed");
-  return unnamed != nullptr && unnamed->find(std::to_string(call.key_span.at)) != nullptr;
-}
-
 }  // namespace plimsoll::exchange

@@ -21,7 +21,4 @@ int claim_of(const Member& call);
 /// from lightning import Trainer: told by its arguments.
 bool is_lightning(const Node& call);
 
-/// A call in a function that nothing calls, where something else trains.
-bool is_unnamed(const Node& python, const Member& call);
-
 }  // namespace plimsoll::exchange

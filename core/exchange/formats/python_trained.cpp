@@ -146,20 +146,19 @@ std::string_view task_read(const Node& python) {
   std::string_view last;
   for (const Member& call : python.members) {
     const std::string_view task = is_call(call) ? task_of(last_part(call.key)) : "";
-    if (!task.empty() && !is_unnamed(python, call)) last = task;
+    if (!task.empty() && !call.value.unnamed) last = task;
   }
   return last;
 }
 
-bool is_trainer(const Node& python, const Member& call) {
-  return is_call(call) && place_of(call.key) == "trainer" && !is_lightning(call.value) &&
-         !is_unnamed(python, call);
+bool is_trainer(const Member& call) {
+  return is_call(call) && place_of(call.key) == "trainer" && !is_lightning(call.value) && !call.value.unnamed;
 }
 
 const Member* trainer_of(const Node& python, std::string_view task) {
   const Member* first = nullptr;
   for (const Member& call : python.members) {
-    if (!is_trainer(python, call)) continue;
+    if (!is_trainer(call)) continue;
     if (task_of(last_part(call.key)) == task) return &call;
     if (first == nullptr) first = &call;
   }
@@ -222,7 +221,7 @@ void find_beside(Trained& trained) {
 void find_model_of_loop(Trained& trained) {
   if (!has_loop(trained.python)) return;
   for (const Member& call : trained.python.members) {
-    if (!is_call(call) || optimizer_class(call.key).empty() || is_unnamed(trained.python, call)) continue;
+    if (!is_call(call) || optimizer_class(call.key).empty() || call.value.unnamed) continue;
     const Node* given = call.value.find("params");
     trained.model = load_of(trained.python, given != nullptr ? given : call.value.find("0"));
     trained.told = trained.model != nullptr;
@@ -233,7 +232,7 @@ void find_model_of_loop(Trained& trained) {
 void find_others(Trained& trained) {
   for (const Member& call : trained.python.members) {
     if (!is_call(call) || trained.own.count(&call) != 0 || &call == trained.trainer) continue;
-    const bool loads = claim_of(call) > 0, trains = is_trainer(trained.python, call);
+    const bool loads = claim_of(call) > 0, trains = is_trainer(call);
     const Member* subject = works_on_a_model(call) ? subject_of(trained.python, call) : nullptr;
     if (!loads && !trains && (subject == nullptr || subject == trained.model)) continue;
     if (!trains) trained.others.insert(&call);
@@ -257,7 +256,7 @@ const Member* likely_model(const Trained& trained) {
   for (const Member& call : trained.python.members) {
     if (beside.count(&call) != 0) continue;
     const int claim = claim_of(call);
-    const int strength = claim > 0 && !is_unnamed(trained.python, call) ? claim + 3 : claim;
+    const int strength = claim > 0 && !call.value.unnamed ? claim + 3 : claim;
     if (strength > highest) best = &call;
     highest = std::max(highest, strength);
   }
@@ -267,6 +266,7 @@ const Member* likely_model(const Trained& trained) {
 }  // namespace
 
 std::string Trained::argument(const std::string& key) const {
+  if (key.empty()) return "";  // Trainer(**{"": model})
   if (key.find_first_not_of("0123456789") == std::string::npos)
     return key.size() > 2 ? "" : word_at(order, std::stoul(key));
   for (const auto& [old, name] : old_names) {

@@ -101,9 +101,7 @@ Value Interpreter::foreign(const std::string& name, const Expression& e, Object*
   given->member = document_.root.members.size();
   const Span place = document_.root.members.back().key_span;
   if (!unnamed_runs_) places_.insert(place.at);
-  if (unnamed_runs_ && places_.count(place.at) == 0 && unnamed_.size() < 500) {
-    unnamed_.push_back({std::to_string(place.at), place, scalar_node(true, "True", false, place)});
-  }
+  document_.root.members.back().value.unnamed = places_.count(place.at) == 0;
   if (name_ends_with(name, "Trainer") || last_of(name) == "backward") {
     trains_ = true;
     tell_card();

@@ -147,8 +147,7 @@ class Interpreter {
   std::vector<Object*> functions_, types_, instances_;
   std::map<const Statement*, size_t> ran_;   ///< how often functions were called
   std::map<const Statement*, Value> cards_;  ///< that decorators give functions and classes
-  std::vector<Member> unnamed_;              ///< calls in what nothing calls, where something else trains
-  std::set<uint64_t> places_;                ///< of the other calls
+  std::set<uint64_t> places_;                ///< of the calls in what runs
   std::vector<Member> flag_members_;
   std::set<std::pair<const Scope*, std::string>>* assigned_ = nullptr;       ///< by the block that runs
   const std::set<std::pair<const Scope*, std::string>>* settled_ = nullptr;  ///< by the block beside it

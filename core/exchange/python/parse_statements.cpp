@@ -48,12 +48,14 @@ void Parser::statement(Block& block, size_t depth) {
 // A statement with a block of its own; false: what stands here is none, though it may begin like one.
 bool Parser::compound(Statement& made, size_t depth) {
   const size_t here = column();
+  if (is_sign("@") && at_ < undecorated_) return false;
   while (is_sign("@")) {
     ++at_;
     made.decorators.push_back(expression(0));
     while (!is_line_end()) ++at_;
     skip_lines();
   }
+  undecorated_ = at_;
   if (is_name("async")) ++at_;
   const std::string word = peek().type == Type::name ? peek().text : "";
   const bool known = word == "def" || word == "class" || word == "if" || word == "for" || word == "while" ||
@@ -265,7 +267,7 @@ void Parser::assignment(Block& block, Expression target) {
   made.span = target.span;
   const size_t from = at_;
   std::vector<Expression> several;
-  while (is_sign(",") && peek(1).type == Type::name) {
+  while (from >= ungiven_ && is_sign(",") && peek(1).type == Type::name) {
     ++at_;
     several.push_back(postfix(0));
   }
@@ -273,6 +275,7 @@ void Parser::assignment(Block& block, Expression target) {
     several.insert(several.begin(), std::move(target));
     target = make(Expression::Kind::list, from, std::move(several));
   } else {
+    ungiven_ = std::max(ungiven_, at_);
     at_ = from;
   }
   made.targets.push_back(std::move(target));
@@ -315,13 +318,14 @@ void Parser::assignment(Block& block, Expression target) {
 }
 
 // At ":" of "name: Optional[Dict[str, int]] = value", to "=", "," or ")". Where no value follows, a word before
-// ":" is read again as if it were none.
+// ":" is read again as if it were none; a second ":" says so early, lest a line of many be read for each of them.
 void Parser::skip_annotation() {
   const size_t from = at_;
   ++at_;
   size_t level = 0;
   while (!is_end() && (brackets_ > 0 || peek().type != Type::line)) {
     if (level == 0 && (is_sign("=") || is_sign(",") || is_sign(")"))) return;
+    if (!in_type_ && (level > deepest_expression || (level == 0 && is_sign(":")))) break;
     if (is_sign("[") || is_sign("(")) ++level;
     if ((is_sign("]") || is_sign(")")) && level > 0) --level;
     ++at_;

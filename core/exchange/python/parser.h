@@ -95,6 +95,9 @@ class Parser {
   size_t at_ = 0;
   int brackets_ = 0;
   bool in_type_ = false;  ///< in the body of a class
+  // What was tried in vain is not tried again from each of its tokens.
+  size_t undecorated_ = 0;  ///< decorators before this token stand before nothing that could have them
+  size_t ungiven_ = 0;      ///< names before this token are not given values together
 };
 
 }  // namespace plimsoll::exchange::python

@@ -22,15 +22,11 @@ void Interpreter::run(const Block& program) {
   flags_->flags = true;
   run(program, *globals_);
   what_did_not_run();
-  const auto put = [this](const char* key, std::vector<Member>& members) {
-    if (members.empty()) return;
-    Node map;
-    map.kind = Node::Kind::map;
-    map.members = std::move(members);
-    document_.root.members.push_back({key, {}, std::move(map)});
-  };
-  put("$flags", flag_members_);
-  put("$unnamed", unnamed_);
+  if (flag_members_.empty()) return;
+  Node flags;
+  flags.kind = Node::Kind::map;
+  flags.members = std::move(flag_members_);
+  document_.root.members.push_back({"$flags", {}, std::move(flags)});
 }
 
 // What conditions left out, as long as nothing trains; the methods that others may call; what nothing calls, which

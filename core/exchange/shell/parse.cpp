@@ -28,11 +28,10 @@ class Parser {
 
   void skip_blanks() {
     while (at_ < text_.size()) {
-      if (is_blank(text_[at_])) {
-        ++at_;
-      } else if (text_[at_] == '\\' && ends_line(at_ + 1)) {
+      const bool escape = text_[at_] == '\\';
+      if (escape && ends_line(at_ + 1)) {
         at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
-      } else if (text_[at_] == '\\' && at_ + 1 < text_.size() && is_blank(text_[at_ + 1])) {
+      } else if (is_blank(text_[at_]) || (escape && at_ + 1 < text_.size() && is_blank(text_[at_ + 1]))) {
         ++at_;
       } else if (text_[at_] == '#' && (at_ == 0 || is_blank(text_[at_ - 1]) || is_sign(text_[at_ - 1]))) {
         at_ = std::min(text_.find('\n', at_), text_.size());

@@ -213,7 +213,8 @@ Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tenso
       model::find(*p.group, Role::q) == nullptr;  // GPT-2 has its queries beside keys and values
   Tensor all = run_linear(tape, p, fused ? Role::qkv : Role::q, h);
   if (fused) all = slice(tape, all, out.elements());
-  Tensor q = rotate(tape, std::move(all), h.size());
+  Tensor q = rotate(tape, all, h.size());
+  all.free();
   Tensor scores = tape.make(rows * heads * p.adaption, h.size(), Component::transient);
   tape.record(scores, {q}, {q}, {gradient(0, q.bytes())});
   Tensor shares = tape.make(scores.elements(), 4, Component::transient);

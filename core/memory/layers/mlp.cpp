@@ -54,8 +54,8 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
       Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));
       tape.doing = "gate times up";
       product = multiply(tape, std::move(up), std::move(active));
+      both.free();
     }
-    both.free();
   } else {
     Tensor gate = run_linear(tape, p, gate_role, x);
     if (p.liger_mlp) {

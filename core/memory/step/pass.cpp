@@ -155,10 +155,10 @@ std::vector<EqualLayers> equal_layers(const PassSettings& s) {
     if (prompted < group.layers) {
       LayerProgram bare = program;
       bare.adaption = 0;
-      all.push_back({i, std::move(bare), static_cast<double>(group.layers - prompted)});
+      all.push_back({i, bare, static_cast<double>(group.layers - prompted)});
       if (prompted == 0) continue;
     }
-    all.push_back({i, std::move(program), static_cast<double>(prompted)});
+    all.push_back({i, program, static_cast<double>(prompted)});
   }
   if (s.recorded && !all.empty())
     all.back().layers = std::max(1.0, all.back().layers - static_cast<double>(s.stack->unread_layers));

@@ -45,7 +45,7 @@ void add_streams(LayerGroup& group, const std::string& layer, uint64_t hidden, u
 }
 
 void add_listener(ConfigReader& audio, Architecture& network) {
-  const uint64_t width = audio.size("hidden_size", 1536), layers = audio.size("conf_num_hidden_layers", 12);
+  const uint64_t width = audio.size("hidden_size", 1536), layers = audio.depth("conf_num_hidden_layers", 12);
   const uint64_t heads = audio.size("conf_num_attention_heads", 8),
                  kernel = audio.size("conf_conv_kernel_size", 5);
   const std::string base = "model.audio_tower.", layer = base + "conformer.#.";

@@ -171,7 +171,7 @@ Tower add_gemma4_tower(ConfigReader& vision, Architecture& network) {
 
 // A conformer; it is counted and can be quantised, but no sample here has sound to run it on.
 void add_gemma4_audio(ConfigReader& audio, Architecture& network) {
-  const uint64_t width = audio.size("hidden_size", 1024), layers = audio.size("num_hidden_layers", 12);
+  const uint64_t width = audio.size("hidden_size", 1024), layers = audio.depth("num_hidden_layers", 12);
   const uint64_t out = audio.size("output_proj_dims", 1536);
   const std::string base = "model.audio_tower.", layer = base + "layers.#.";
   Stack stack;

@@ -65,7 +65,7 @@ void read_mllama(ConfigReader& config, const Frame&, Architecture& network) {
   LayerGroup local;
   const Tower tower = read_tower_shape(vision, traits, local, network);
   const uint64_t width = tower.hidden;
-  const uint64_t tiles = vision.size("max_num_tiles", 4);
+  const uint64_t tiles = vision.tiles("max_num_tiles", 4);
   const uint64_t ratios = plus(vision.length("supported_aspect_ratios", 8), 1);
   const uint64_t tokens = plus(tower.patches, 1);
   Stack stack;

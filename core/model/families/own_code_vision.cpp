@@ -83,7 +83,7 @@ void read_internvl_chat(ConfigReader& config, const Frame&, Architecture& networ
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, tower.patches / times(merge, merge));
   network.image.cut = ImageTokens::Cut::closest_ratio;
-  network.image.most_tiles = config.size("max_dynamic_patch", 12);
+  network.image.most_tiles = config.tiles("max_dynamic_patch", 12);
 }
 
 void read_minicpmv(ConfigReader& config, const Frame&, Architecture& network) {
@@ -100,7 +100,7 @@ void read_minicpmv(ConfigReader& config, const Frame&, Architecture& network) {
   network.image = fixed_tokens(tower, queries);
   ConfigReader slices = config.part("slice_config");
   network.image.cut = ImageTokens::Cut::sliced;
-  network.image.most_tiles = slices.size("max_slice_nums", 9);
+  network.image.most_tiles = slices.tiles("max_slice_nums", 9);
   network.image.default_size = slices.size("scale_resolution", 448);  // the tower's position table is wider
   const uint64_t patches = network.image.default_size / std::max<uint64_t>(tower.patch, 1);
   network.image.tower_tokens = times(patches, patches);

@@ -73,6 +73,17 @@ TEST(DiagnosisCauses, FreeBlocksOfTheRightTotalAreFragmentation) {
   EXPECT_THAT(d.causes.front().shown[0], testing::HasSubstr("7.70 GiB"));
 }
 
+// It was divided by what was asked for, which may be nothing or not written: the words alone came to "-9 * 10^18 times".
+TEST(DiagnosisCauses, WhatLiesUnusedIsNoMultipleOfNothing) {
+  for (const char* asked : {"Tried to allocate 0 bytes", "Tried to allocate 0.00 MiB", "Out of memory"}) {
+    const Diagnosis d = explained(
+        std::string("torch.OutOfMemoryError: CUDA out of memory. ") + asked +
+        ". GPU 0 has a total capacity of 23.64 GiB of which 30.81 MiB is free. Of the allocated memory 12.91 GiB is "
+        "allocated by PyTorch, and 10.16 GiB is reserved by PyTorch but unallocated.");
+    for (const Evidence& e : d.evidence) EXPECT_NE(e.sign, Sign::slack_is_plenty) << e.words;
+  }
+}
+
 TEST(DiagnosisCauses, TheFrameNamesWhatNoFigureShows) {
   const std::string line =
       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 130.00 MiB. GPU 0 has a total capacity "

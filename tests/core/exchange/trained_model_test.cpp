@@ -141,6 +141,14 @@ TEST(ExchangeTrainedModel, IsToldApartFromWhatStandsBesideIt) {
       IsEmpty());
 }
 
+// A name without a letter was taken for a place without a digit, and the place for a number.
+TEST(ExchangeTrainedModel, IsNotGivenByAnArgumentWhoseNameIsEmpty) {
+  const Import import =
+      trained_by("SFTTrainer(args=SFTConfig('out'), **{'': judge, 'model': model}).train()\n");
+  EXPECT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+}
+
 TEST(ExchangeTrainedModel, OfADistillationIsNotReplayed) {
   for (const char* name : {"GKD", "MiniLLM", "GOLD", "Distillation", "SDFT"}) {
     const std::string trainer(name);
