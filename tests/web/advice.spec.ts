@@ -87,9 +87,11 @@ test("the plan's own figure is what the page then shows", async ({ page }) => {
 test("what a plan leaves to spare is what the headline then says", async ({ page }) => {
   await open(page, encode(TOO_LARGE));
   const plan = page.locator(".plan").first();
+  const name = (await plan.locator("tbody th").first().textContent())?.trim().split("\n")[0]?.trim();
   const spare = /with ([\d.]+\u00a0GiB) to spare/.exec((await plan.textContent()) ?? "")?.[1];
   await plan.getByRole("button", { name: "Apply" }).click();
-  await expect(page.locator(".undo")).toBeVisible();
+  // What was done is named, by whichever button.
+  await expect(page.locator(".undo")).toContainText(`Applied: ${name ?? "?"}`);
   await expect(headline(page)).toContainText(`${spare ?? "?"} to spare`);
 });
 

@@ -19,7 +19,7 @@ import { showForm } from "./sheet.ts";
 import { edited, taken } from "./steps.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
 import { firstView, PHONE, type Actions, type How, type Look, type View } from "./view.ts";
-import { LANGUAGE_KEY, say, speak } from "./words/say.ts";
+import { LANGUAGE_KEY, speak } from "./words/say.ts";
 
 const FORM_STAGE = 2;
 
@@ -199,7 +199,7 @@ export class PlimsollApp extends Asking implements Actions {
   }
 
   /** `stay`: what was done is seen where it was done. */
-  apply(edits: Edit[], what = say("plan.applied"), stay = false): void {
+  apply(edits: Edit[], what: string, stay = false): void {
     if (!this.view) return;
     const { request } = this.view;
     const next = edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);

@@ -174,7 +174,7 @@ export interface Actions {
   /** Changes how the answer is looked at. */
   look(changes: Look): void;
   /** Sets what a plan sets, as one step that can be undone. */
-  apply(edits: Edit[], what?: string, stay?: boolean): void;
+  apply(edits: Edit[], what: string, stay?: boolean): void;
   chooseTab(tab: string): void;
   undo(): void;
   keep(): void;

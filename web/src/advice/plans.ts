@@ -11,7 +11,7 @@ import { copy } from "../save.ts";
 import { capital, isStale, setting, speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
-import { say } from "../words/say.ts";
+import { say, sayCore } from "../words/say.ts";
 
 const RUNGS = 5;
 
@@ -25,6 +25,9 @@ function byFix(changes: Change[]): Change[][] {
   }
   return groups;
 }
+
+/** What was done, as the card says it. */
+const did = (what: string): string => say("plan.did", { what });
 
 function row(group: Change[]): TemplateResult | typeof nothing {
   const [first] = group;
@@ -82,13 +85,17 @@ function cachedBefore({ memory: { peak } }: Report, needed: number): TemplateRes
 function card(plan: Plan, shown: Target, before: Report, actions: Actions): TemplateResult {
   const { usable } = shown;
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
+  const titles = plan.changes.map(({ fix, title }) => sayCore(`fix.${fix}`) ?? title);
+  const done = did([...new Set(titles)].join(", "));
   // As on the card: states that a paged optimizer moves to RAM need no room.
   const needs = usable - plan.headroom;
   const needed = usable - shown.headroom;
   return html`<article class="plan" data-plan=${plan.name}>
     <header>
       <h4>${capital(plan.readings.map((reading) => say(`plan.${reading}`)).join(", "))}</h4>
-      <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
+      <button type="button" class="apply" @click=${() => actions.apply(edits, done)}>
+        ${say("plan.apply")}
+      </button>
     </header>
     ${beforeAndAfter(needed, needs, usable)}
     <p>
@@ -129,13 +136,16 @@ function blocked(why: Blocked): TemplateResult {
 
 function rung(one: Rung, actions: Actions): TemplateResult {
   const edits = Object.entries(one.changes).map(([pointer, value]) => ({ pointer, value }));
+  const done = did(sayCore(`fix.${one.fix}`) ?? one.title);
   return html`<li>
     ${coreWords(`fix.${one.fix}`, one.title)}
     <small>${edits.map(({ pointer, value }) => `${dotted(pointer)} = ${plain(value)}`).join(", ")}</small>:
     ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
     ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
     ${capital(speed(one.step?.time_factor ?? one.time_factor))}.
-    <button type="button" class="quiet" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
+    <button type="button" class="quiet" @click=${() => actions.apply(edits, done)}>
+      ${say("plan.apply")}
+    </button>
   </li>`;
 }
 
@@ -170,7 +180,11 @@ function otherWays(list: Elsewhere[], open: boolean, actions: Actions): Template
             : `, ${way.provider_name ?? ""}, ${dollars(way.usd_per_hour)}/h`}.
           ${coreWords(`way_why.${way.id}`, way.why)}
           ${edits.length > 0
-            ? html`<button type="button" class="quiet" @click=${() => actions.apply(edits)}>
+            ? html`<button
+                type="button"
+                class="quiet"
+                @click=${() => actions.apply(edits, did(`${sayCore(`way.${way.id}`) ?? way.title}: ${what}`))}
+              >
                 ${say("plan.apply")}
               </button>`
             : nothing}

@@ -159,7 +159,6 @@ export const DE: Words = {
   "card.broken": "Der Link dieser Karte ist nicht lesbar.",
   "card.refused": "Der Kern nimmt diese Anfrage nicht an: {message}",
 
-  "plan.applied": "Angewendet.",
   "load.models": "Dieses Modell wird geladen.",
   "load.failed": "Die übrigen Modelle konnten nicht geladen werden ({why}). Laden Sie die Seite neu.",
 

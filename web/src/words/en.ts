@@ -172,5 +172,4 @@ export const EN = {
   "sentence.change": "Change",
   "sentence.done": "Done",
   "shown.dropped": "Set back, because it does not go with your choice: {dropped}.",
-  "plan.applied": "Applied.",
 } as const;
