@@ -1,3 +1,4 @@
+import { encode } from "../../web/src/link.ts";
 import { expect, figure, headline, holdSecondModule, open, RUN, showTab, test, wholeCard } from "./page.ts";
 
 test("opens with a real answer that is plainly an example", async ({ page }) => {
@@ -203,4 +204,20 @@ test("every word that the page links to is in the glossary", async ({ page }) =>
   ]) {
     await expect(page.locator(`dt#${id}`), id).toHaveCount(1);
   }
+});
+
+test("while no model is named none is said to be fetched: which it is is asked at once", async ({ page }) => {
+  const goOn = await holdSecondModule(page);
+  await page.goto(`./${encode({ hardware: { gpu: "rtx-4090" }, training: { max_length: 2048 } })}`);
+  await expect(page.locator(".ask")).toContainText("Which model?");
+  const waiting = () =>
+    page.evaluate(
+      () =>
+        (document.querySelector("plimsoll-app") as unknown as { view: { waiting: boolean } }).view.waiting,
+    );
+  expect(await waiting()).toBe(true);
+  await expect(page.locator(".loading")).toHaveCount(0);
+  goOn();
+  await expect.poll(waiting).toBe(false);
+  await expect(page.locator(".ask")).toContainText("Which model?");
 });

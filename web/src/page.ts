@@ -28,7 +28,9 @@ export function page(
   { announcement, verdictInSight, drawn }: Around,
 ): TemplateResult {
   const { report } = view;
-  const asking = !report && !view.waiting && view.errors.length === 0;
+  // Where no model is named none is fetched: which it is is asked at once.
+  const awaited = view.waiting && view.request["model"] !== undefined;
+  const asking = !report && !awaited && view.errors.length === 0;
   return html`
     <main>
       <div
@@ -64,7 +66,7 @@ export function page(
               ${drawn > 2 ? verdict(view, report, actions) : nothing}
               ${drawn > 3 ? hull(view, report, actions) : nothing}
             </div>`
-          : view.waiting
+          : awaited
             ? html`<p class="loading" role="status">${say("load.models")}</p>`
             : nothing}
       </div>
