@@ -91,6 +91,21 @@ test("the listed choices are all known to the core", async ({ page }) => {
   }
 });
 
+test("choices have the names that people know them by", async ({ page }) => {
+  await open(page, RUN);
+  await page.getByLabel("GPUs", { exact: true }).fill("2");
+  await expect(page.locator("#field-parallel-strategy")).toBeVisible();
+  for (const [id, names] of [
+    ["field-model_args-attn_implementation", ["FlashAttention-3", "FlexAttention", "xFormers"]],
+    ["field-parallel-strategy", ["DeepSpeed ZeRO-0", "DeepSpeed ZeRO-3"]],
+    ["field-training-optimizer_offload", ["states + gradients"]],
+  ] as const) {
+    const options = await page.locator(`#${id} option`).allTextContents();
+    expect(options.map((each) => each.trim())).toEqual(expect.arrayContaining([...names]));
+    expect(options.filter((each) => /^zero\d|_attention|_and_/.test(each.trim()))).toEqual([]);
+  }
+});
+
 test("seven inputs are in sight, and a fold says what is set in it", async ({ page }) => {
   await open(page);
   for (const label of ["Model", "GPU", "Micro-batch", "Max length", "Optimizer", "Gradient checkpointing"]) {

@@ -61,7 +61,14 @@ const ATTENTION: Field = {
   pointer: "/model_args/attn_implementation",
   label: "field.attention",
   kind: "choice",
-  labels: { sdpa: "SDPA", flash_attention_2: "FlashAttention-2", eager: "eager" },
+  labels: {
+    sdpa: "SDPA",
+    flash_attention_2: "FlashAttention-2",
+    flash_attention_3: "FlashAttention-3",
+    flex_attention: "FlexAttention",
+    xformers: "xFormers",
+    eager: "eager",
+  },
 };
 const DOUBLE: Field = {
   pointer: "/quantization/bnb_4bit_use_double_quant",
@@ -126,6 +133,7 @@ export const STRATEGY: Field & { kind: "choice" } = {
     ddp: "DDP",
     fsdp: "FSDP",
     fsdp2: "FSDP2",
+    zero0: "DeepSpeed ZeRO-0",
     zero1: "DeepSpeed ZeRO-1",
     zero2: "DeepSpeed ZeRO-2",
     zero3: "DeepSpeed ZeRO-3",

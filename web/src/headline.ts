@@ -8,6 +8,7 @@ const STRATEGIES: Record<string, string> = {
   ddp: "DDP",
   fsdp: "FSDP",
   fsdp2: "FSDP2",
+  zero0: "ZeRO-0",
   zero1: "ZeRO-1",
   zero2: "ZeRO-2",
   zero3: "ZeRO-3",

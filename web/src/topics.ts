@@ -52,6 +52,7 @@ const choice = (
   ...(when ? { when } : {}),
 });
 
+const OFFLOADED = { states_and_gradients: "states + gradients" };
 const PLACES = { none: "GPU", cpu: "CPU", nvme: "NVMe" };
 
 export const LATER_TOPICS = {
@@ -69,7 +70,7 @@ export const LATER_TOPICS = {
   ],
   sharing: [
     flag("/training/activation_offloading", "field.activation_offload"),
-    choice("/training/optimizer_offload", "field.optimizer_offload", {}),
+    choice("/training/optimizer_offload", "field.optimizer_offload", OFFLOADED),
     flag("/parallel/fsdp_config/reshard_after_forward", "field.reshard", fsdp),
     flag("/parallel/fsdp_config/offload_params", "field.fsdp_offload", fsdp),
     flag("/parallel/sync_each_batch", "field.sync_each_batch", fsdp),
