@@ -93,6 +93,13 @@ uint64_t longest(const Run& run) {
   return positions == 0 ? uint64_t{1} << 24 : positions;
 }
 
+// What the model was made to read ends how far it is sure to go, unless the run is already beyond that.
+uint64_t longest_read(const Run& run) {
+  const uint64_t read = run.network.max_position_embeddings;
+  const bool within = read > 0 && run.resolved.recipe.training.max_length <= read;
+  return within ? std::min(read, longest(run)) : longest(run);
+}
+
 // `last_that`, found from a guess outwards.
 template <class Holds>
 uint64_t last_that_near(uint64_t guess, uint64_t low, uint64_t high, const Holds& holds) {
@@ -210,7 +217,7 @@ std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
   limits.batch = largest(sizing, set_batch, 1, 65536, 2);
   if (!limits.batch && sizing.fits(set_batch, 1)) limits.batch = 1;
   const uint64_t shortest = task_of(now).online ? now.rl.max_completion_length / 16 + 1 : 1;
-  limits.length = largest(sizing, set_length, 16, longest(run), shortest);
+  limits.length = largest(sizing, set_length, 16, longest_read(run), shortest);
   if (now.peft.on) limits.rank = largest(sizing, set_rank, 1, 8192);
   if (grows) limits.image_size = largest(sizing, set_image, 28, 16384);
   limits.model = largest_model(sizing, catalog);

@@ -360,7 +360,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
 
   "limits.how": "Wie das gefunden wird",
   "limits.found":
-    "Jede Grenze ist der größte Wert, der noch sicher passt, alles andere unverändert. Was eins mehr kostet, ist die Differenz zweier Schätzungen. Jede Zelle der Karte ist eine eigene Schätzung.",
+    "Jede Grenze ist der größte Wert, der noch sicher passt, alles andere unverändert; eine Länge endet auch damit, was das Modell lesen kann. Was eins mehr kostet, ist die Differenz zweier Schätzungen. Jede Zelle der Karte ist eine eigene Schätzung.",
   "lede.looking": "Die wenigsten Änderungen, mit denen es passt, werden gesucht.",
   "lede.no_plan": "Keine Änderungen, die Plimsoll kennt, bringen es auf diese Karte; was hilft, steht unten.",
   "figure.device": "nvidia-smi zeigt",

@@ -242,7 +242,7 @@ export const EN_REST = {
 
   "limits.how": "How this is found",
   "limits.found":
-    "Each limit is the largest value that still fits for sure, everything else as it is. What one more costs is the difference of two estimates. Each cell of the map is an estimate of its own.",
+    "Each limit is the largest value that still fits for sure, everything else as it is; a length also ends with what the model was made to read. What one more costs is the difference of two estimates. Each cell of the map is an estimate of its own.",
 
   "targets.label": "Target modules",
   "targets.qv": "q, v",
