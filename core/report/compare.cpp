@@ -29,8 +29,10 @@ void write_side(Writer& out, const run::Run& run, const run::Worth& worth) {
   out.field("high", whole(sizes.high));
   out.field("seconds_per_step", significant(worth.seconds));
   if (hardware::judged(run.gpu) != nullptr) {
+    const double usable = usable_for(run, run.gpu->usable_bytes);
     out.field("gpu", run.gpu->id);
-    out.field("verdict", memory::word(memory::verdict(sizes, usable_for(run, run.gpu->usable_bytes))));
+    out.field("verdict", memory::word(memory::verdict(sizes, usable)));
+    out.field("headroom", whole(memory::headroom(sizes, usable)));
   }
   out.field("effective_batch", run.resolved.recipe.effective_batch());
   out.field("trainable", run.replay.parameters.trainable);

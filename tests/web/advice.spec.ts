@@ -120,6 +120,15 @@ test("two requests are compared, and the differences add up", async ({ page }) =
     const shown = (await figure(page, "nvidia-smi shows").innerText()).trim();
     expect(await page.locator(".compare tfoot").innerText()).toContain(shown);
   }).toPass();
+  // Each says whether it fits its card, and with how much to spare.
+  const [one, other] = await page
+    .locator(".compare tfoot tr", { hasText: "On its card" })
+    .locator("td")
+    .allInnerTexts();
+  expect(one).toMatch(/does not fit, [\d.]+.GiB over/);
+  expect(other).toMatch(/fits, [\d.]+.GiB spare/);
+  const spare = /fits, ([\d.]+.GiB) spare/.exec(other ?? "")?.[1] ?? "?";
+  await expect(headline(page)).toContainText(spare);
   await page.getByRole("button", { name: "Go to A" }).click();
   await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
 });

@@ -636,6 +636,7 @@ export interface ComparedRun {
   /** Absent while the request names no GPU. */
   gpu?: string;
   verdict?: Verdict;
+  headroom?: number;
   effective_batch: number;
   trainable: number;
 }

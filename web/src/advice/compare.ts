@@ -1,7 +1,8 @@
 // Two requests side by side: each difference with the memory and the time it is worth.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Comparison, Json } from "../contract.ts";
-import { count, seconds, size } from "../format.ts";
+import type { ComparedRun, Comparison, Json } from "../contract.ts";
+import { count, seconds, size, sizeWords } from "../format.ts";
+import { VERDICTS } from "../names.ts";
 import { dotted, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { say } from "../words/say.ts";
@@ -10,6 +11,14 @@ const written = (value: Json): string => (value === null ? say("compare.unset") 
 
 const signed = (value: number, words: (value: number) => string) =>
   value === 0 ? words(0) : `${value > 0 ? "+" : "\u2212"}${words(Math.abs(value))}`;
+
+/** Nothing while no card is named. */
+function verdict({ verdict, headroom }: ComparedRun): TemplateResult | typeof nothing {
+  if (!verdict || headroom === undefined) return nothing;
+  const { sign, word } = VERDICTS[verdict];
+  return html`<span class="sign" aria-hidden="true">${sign}</span> ${word},
+    ${say(headroom < 0 ? "tiers.over" : "tiers.spare", { size: sizeWords(Math.abs(headroom)) })}`;
+}
 
 function table(comparison: Comparison): TemplateResult {
   const { a, b } = comparison;
@@ -45,6 +54,13 @@ function table(comparison: Comparison): TemplateResult {
         <td>${size(b.device)}</td>
         <td class="number">${signed(b.device - a.device, size)}</td>
         <td class="number">${signed(b.seconds_per_step - a.seconds_per_step, seconds)}</td>
+      </tr>
+      <tr>
+        <th scope="row">${say("compare.verdict")}</th>
+        <td data-verdict=${a.verdict ?? "none"}>${verdict(a)}</td>
+        <td data-verdict=${b.verdict ?? "none"}>${verdict(b)}</td>
+        <td></td>
+        <td></td>
       </tr>
       <tr>
         <th scope="row">${say("compare.batch")}</th>

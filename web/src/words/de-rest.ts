@@ -279,6 +279,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "compare.memory": "Speicher",
   "compare.time": "Ein Schritt",
   "compare.total": "Auf dem Gerät",
+  "compare.verdict": "Auf ihrer Karte",
   "compare.batch": "Effektiver Batch",
   "compare.same": "A und B unterscheiden sich in nichts, was zählt.",
   "compare.no_effect": "Ohne Wirkung auf den Speicher: {fields}.",

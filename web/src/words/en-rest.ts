@@ -174,6 +174,7 @@ export const EN_REST = {
   "compare.memory": "Memory",
   "compare.time": "A step",
   "compare.total": "On the device",
+  "compare.verdict": "On its card",
   "compare.batch": "Effective batch",
   "compare.same": "A and B differ in nothing that counts.",
   "compare.no_effect": "Without effect on memory: {fields}.",

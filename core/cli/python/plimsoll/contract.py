@@ -767,6 +767,7 @@ class ComparedRun(_ComparedRun, total=False):
     #: Absent while the request names no GPU.
     gpu: str
     verdict: Verdict
+    headroom: float
 
 
 class ComparisonDifferences(TypedDict):
