@@ -81,7 +81,6 @@ inline const std::vector<Hostile>& hostile_inputs() {
       {"names that are given nothing, in long lines", script + times(times("x, ", 20000) + "\n", 4), ""},
       {"colons in the long lines of a script", script + times(times("a: ", 20000) + "\n", 4), ""},
       {"80,000 decorators of nothing", script + times("@a\n", 80000), ""},
-      {"30,000 calls in a script", script + times("LoraConfig(r=8)\n", 30000), ""},
       {"20,000 flags", "python train.py --max_length 512" + many(" --k", " 1", 20000), "too_large"},
 #ifndef __EMSCRIPTEN__
       {"anchors that grow", bomb(), "not_yaml"},

@@ -55,7 +55,7 @@ test("1: does LoRA of an 8B model at 4k fit a 4090, and with which batch", async
   await asker.check("LoRA, 16-bit");
   await asker.choose("GPU", "4090");
   await asker.write("Max length", "4k");
-  await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090 24GB");
+  await expect(headline(page)).toContainText("Tight on the GeForce RTX 4090 24GB");
   asker.within(4);
   await asker.applyFirst();
   await expect(page.locator(".chips")).toContainText(/Micro-batch up to \d+/);

@@ -25,7 +25,7 @@ test("the first thing that is said leaves the example, and Back leads to it agai
   await page.getByLabel("Max length", { exact: true }).fill("300");
   await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
   await expect(page).toHaveURL(
-    /#v=1&training\.max_length=300&training\.bf16=true&training\.per_device_train_batch_size=1&c=/,
+    /#v=1&training\.max_length=300&training\.bf16=true&training\.per_device_train_batch_size=1&training\.gradient_checkpointing=true&c=/,
   );
   await expect(headline(page)).toHaveText("Which run is it?");
   await expect(page.locator(".ask")).toHaveCount(2);

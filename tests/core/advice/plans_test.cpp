@@ -191,8 +191,9 @@ TEST(Advice, ANewerTrlIsAWayOutOfLogitsThatItDoesNotMake) {
   const auto defaults = [&request](const char* trl) {
     Json asked = request;
     asked["versions"]["trl"] = trl;
+    const Json report = answer(asked);
     std::set<std::string> found;
-    for (const Json& one : answer(asked).at("assumptions")) {
+    for (const Json& one : report.at("assumptions")) {
       const std::string pointer = one.at("pointer");
       if (pointer.find("loss_kernel") == std::string::npos &&
           pointer.find("cross_entropy") == std::string::npos)
