@@ -176,7 +176,7 @@ test("what is filled in for nobody goes with the card, and nothing of an example
   const first = click(core, { request: example, example: true }, one("/hardware/gpu", "rtx-4090"));
   expect(first.request).toEqual({
     hardware: { gpu: "rtx-4090" },
-    training: { per_device_train_batch_size: 1, bf16: true },
+    training: { per_device_train_batch_size: 1, bf16: true, gradient_checkpointing: true },
   });
   const turing = click(core, first, one("/hardware/gpu", "t4"));
   expect(turing.request).toMatchObject({ training: { fp16: true }, model_args: { dtype: "float32" } });
@@ -234,7 +234,7 @@ test("numbers are read as people write them", () => {
   expect(readNumber("2M", "/data/samples")).toBe(2_000_000);
 });
 
-test("checkpointing comes and goes with QLoRA, until somebody says it", async () => {
+test("checkpointing comes with a method, until somebody says it", async () => {
   const core = await openCore();
   const [, lora, qlora] = core.methods.map((method) => methodEdits(method, undefined, undefined));
   const checkpointing = (edits: Edit[], request: Request, assumed: string[]) =>
@@ -243,8 +243,9 @@ test("checkpointing comes and goes with QLoRA, until somebody says it", async ()
   expect(checkpointing(qlora!, { model: "mistral-7b-v0.1" }, [])).toBe(true);
   expect(checkpointing(qlora!, own, [])).toBe(false);
   const filled: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: true } };
-  expect(checkpointing(lora!, filled, [CHECKPOINTING])).toBe(undefined);
-  expect(checkpointing(lora!, filled, [])).toBe(true);
+  expect(checkpointing(lora!, filled, [CHECKPOINTING])).toBe(true);
+  expect(checkpointing(lora!, own, [])).toBe(false);
+  expect(checkpointing(lora!, { model: "google-bert/bert-base-uncased" }, [])).toBe(undefined);
 });
 
 test("an encoder comes with scores to learn, until somebody says what it learns", async () => {
@@ -262,10 +263,13 @@ test("a task comes with its library and, from the smallest micro-batch, with ste
   const core = await openCore();
   const example = core.scenarios[0]!.request;
   const begun = choose(core, { request: example, example: true }, one("/model", "gpt2"));
-  expect(begun.request).toEqual({ model: "gpt2", training: { per_device_train_batch_size: 1, bf16: true } });
+  expect(begun.request).toEqual({
+    model: "gpt2",
+    training: { per_device_train_batch_size: 1, bf16: true, gradient_checkpointing: true },
+  });
   const grpo = choose(core, { ...begun, example: false }, one("/task", "grpo"));
   expect(grpo.request).toMatchObject({ stack: "trl", training: { gradient_accumulation_steps: 8 } });
-  expect(grpo.assumed.sort()).toEqual([ACCUMULATION, BATCH, ...PRECISION, "/stack"].sort());
+  expect(grpo.assumed.sort()).toEqual([ACCUMULATION, BATCH, CHECKPOINTING, ...PRECISION, "/stack"].sort());
   // What came with it goes with it.
   const sft = choose(core, { ...grpo, example: false }, one("/task", "sft"));
   expect(sft.request).toEqual({ ...begun.request, task: "sft" });
