@@ -68,6 +68,7 @@ test("each size of GPU is drawn with vLLM's share of that size", async ({ page }
   await wholeAnswer(page);
   await showTab(page, "gpus");
   await page.getByRole("button", { name: /^Show all \d+ sizes/ }).click();
+  await expect(page.locator(".tiers tbody tr").filter({ hasText: /^\s*24 GiB/ })).toHaveCount(1);
   const shares = await page.locator(".tiers tbody tr").evaluateAll((rows) => {
     const { report } = (document.querySelector("plimsoll-app") as unknown as App).view;
     return report.tiers.map(({ gib, usable, headroom }) => {
