@@ -82,12 +82,9 @@ void take_the_least(Way& way, const run::Catalog& catalog) {
   if (of_trl && takes("/training/bf16") && !request.contains("quantization") &&
       !request.contains(json::Json::json_pointer(dtype_at)))
     way.taken.push_back({dtype_at, "bfloat16", "most runs say so; TRL loads float32 unless told"});
-  const std::pair<const char*, json::Json> least[] = {{"/training/per_device_train_batch_size", 1},
-                                                      {"/training/gradient_checkpointing", true}};
-  for (const auto& [pointer, value] : least) {
-    if (!request.contains(json::Json::json_pointer(pointer)) && !takes(pointer))
-      way.taken.push_back({pointer, value, "not said; so it needs least"});
-  }
+  if (constexpr const char* batch_at = "/training/per_device_train_batch_size";
+      !request.contains(json::Json::json_pointer(batch_at)))
+    way.taken.push_back({batch_at, 1, "not said; so it needs least"});
   for (const run::Choice& one : way.taken) request[json::Json::json_pointer(one.pointer)] = one.value;
 }
 

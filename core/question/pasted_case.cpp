@@ -22,13 +22,24 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
   return json::Json{{"model", said.request().at("model")}};
 }
 
-// Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing. The
-// micro-batch is left open, and what goes with the smallest: the failure itself shows how large it is at least.
+bool loads_in_few_bits(const json::Json& request) {
+  const auto loads = [&request](const char* pointer) {
+    const json::Json::json_pointer at(pointer);
+    return request.contains(at) && request.at(at) == json::Json(true);
+  };
+  return loads("/quantization/load_in_4bit") || loads("/quantization/load_in_8bit");
+}
+
+// Bare defaults of the libraries would be the run of nobody: fp32, and a 4-bit base without checkpointing, which
+// prepare_model_for_kbit_training turns on. What the failure itself shows is left open (core/diagnosis/taken.h):
+// how large the micro-batch is at least, what goes with it, and whether another base was checkpointed.
 std::vector<run::Choice> usual_of(const json::Json& request, const run::Catalog& catalog) {
   std::vector<run::Choice> usual = run::usual_choices(request, catalog);
-  std::erase_if(usual, [](const run::Choice& one) {
+  const bool prepared = loads_in_few_bits(request);
+  std::erase_if(usual, [prepared](const run::Choice& one) {
     return one.pointer == "/training/per_device_train_batch_size" ||
-           one.pointer == "/training/gradient_accumulation_steps";
+           one.pointer == "/training/gradient_accumulation_steps" ||
+           (one.pointer == "/training/gradient_checkpointing" && !prepared);
   });
   return usual;
 }

@@ -33,6 +33,9 @@ constexpr Row rows[] = {
     {"en", Means::full,
      "fft, continue pretrain*, continue pre train*, continued pretrain*, continued pre train*, continual pretrain*, "
      "continual pre train*, continuous pretrain*, pretraining from scratch, train from scratch, training from scratch"},
+    {"en", Means::attention_alone,
+     "attention only, only attention, just attention, only the attention, attention layers only, attention modules only, "
+     "attention projections only, attention matrices only"},
     {"en", Means::becomes,
      "is, are, was, gets, get, got, becomes, runs, goes, almost, nearly, already, completely, memory, vram, ram, card, gpu, gpus, disk"},
     {"en", Means::behind_method,
@@ -99,6 +102,7 @@ constexpr Row rows[] = {
     {"de", Means::full,
      "voll* fein*, voll* fine*, voll* train*, voll* nachtrain*, komplett* fein*, komplett* fine*, komplett* train*, "
      "alle gewichte, alle parameter"},
+    {"de", Means::attention_alone, "nur attention, nur die attention, nur die aufmerksamkeit*"},
     {"de", Means::length, "länge, sequenzlänge, kontextlänge, maximallänge, kontext"},
     {"de", Means::batch, "batchgröße, batch größe, batchgrösse"},
     {"de", Means::whole_step, "effektiv*, gesamt*"},

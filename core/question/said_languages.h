@@ -21,9 +21,10 @@ enum class Means {
   cannot_behind,  ///< "is not installed": what stands before it is
   broken,         ///< "doesn't work": of a package the same; of a setting, that it has no effect
   checkpointing,
-  full,           ///< all weights are trained
-  becomes,        ///< stands before "full" of a card: "is", "gets"
-  behind_method,  ///< stands behind a method: "full on a 5090"
+  full,             ///< all weights are trained
+  attention_alone,  ///< adapters lie on the attention's projections
+  becomes,          ///< stands before "full" of a card: "is", "gets"
+  behind_method,    ///< stands behind a method: "full on a 5090"
   length,
   tokens,  ///< stands behind a length
   batch,

@@ -12,6 +12,7 @@
 #include "core/question/said_switches.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/quantization_formats.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::question {
 
@@ -171,16 +172,14 @@ void read_saved_modules(const diagnosis::Text& text, SaidRequest& out) {
 
 // A traceback alone says the task in the frame of its trainer, and with it the library.
 void read_trainer(const diagnosis::Text& text, SaidRequest& out) {
-  constexpr std::pair<std::string_view, const char*> trainers[] = {
-      {"dpo_trainer.py", "dpo"},   {"grpo_trainer.py", "grpo"},     {"orpo_trainer.py", "orpo"},
-      {"kto_trainer.py", "kto"},   {"cpo_trainer.py", "cpo"},       {"ppo_trainer.py", "ppo"},
-      {"rloo_trainer.py", "rloo"}, {"reward_trainer.py", "reward"},
-  };
   if (out.values.count("/task") != 0 || out.weighed.count("/task") != 0) return;
-  for (const auto& [file, task] : trainers) {
+  for (const recipe::Task& task : recipe::tasks()) {
+    // A frame of SFTTrainer's says what is trained for where nothing is said.
+    if (task.plain_text() || recipe::trained_by(task.trainer) != &task) continue;
     for (const char* folder : {"/", "\\"}) {
-      const std::string frame = std::string("trl") + folder + "trainer" + folder + std::string(file);
-      if (diagnosis::mentions(text, {frame})) out.values["/task"] = task;
+      const std::string file = ascii::lower(task.trainer) + "_trainer.py";
+      const std::string frame = std::string("trl") + folder + "trainer" + folder + file;
+      if (diagnosis::mentions(text, {frame})) out.values["/task"] = std::string(task.id);
     }
   }
 }
@@ -235,10 +234,14 @@ void leave_cards_to_the_server(uint64_t taken, SaidRequest& out) {
 
 // The task, where the text is about one; two are weighed against each other.
 void read_named_task(const SaidWords& words, SaidRequest& out) {
-  constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "rloo", "simpo", "cpo", "sft"};
+  // "Reward", "classification" and "pretraining" are words of a language (see called_tasks).
+  const auto is_called = [](std::string_view word) {
+    const recipe::Task* task = recipe::find_task(word);
+    return task != nullptr && task->vocabulary && !task->trainer.empty();
+  };
   std::vector<json::Json> tasks;
   for (const SaidWord& word : words) {
-    const bool named = std::find(std::begin(known), std::end(known), word.text) != std::end(known);
+    const bool named = is_called(word.text);
     const json::Json task = std::string(word.text);
     if (named && std::find(tasks.begin(), tasks.end(), task) == tasks.end()) tasks.push_back(task);
   }

@@ -59,15 +59,6 @@ bool says_letter(const SaidWords& words, std::string_view letter) {
   return found && letters > 1 && says(words, "q");
 }
 
-bool says_attention_alone(const SaidWords& words) {
-  for (const char* phrase : {"attention only", "only attention", "just attention", "only the attention",
-                             "attention layers only", "attention modules only", "attention projections only",
-                             "attention matrices only", "nur attention", "nur die attention"}) {
-    if (says(words, phrase)) return true;
-  }
-  return false;
-}
-
 std::string_view letter_of(Role role) {
   return role == Role::q ? "q" : role == Role::k ? "k" : role == Role::v ? "v" : role == Role::o ? "o" : "";
 }
@@ -79,7 +70,7 @@ void read_targets(std::string_view folded, const SaidWords& words, const run::Ca
   if (!is_brief(words) || weighs(words) || out.values.count("/peft") == 0) return;
   const run::ModelEntry* entry = run::find_by_name(catalog, out.model.empty() ? out.like : out.model).entry;
   if (entry == nullptr) return;
-  const bool attention = says_attention_alone(words);
+  const bool attention = says(words, Means::attention_alone);
   json::Json named = json::Json::array();
   for (const Target& target : targets_of(entry->network)) {
     const std::string_view letter = letter_of(target.role);

@@ -5,10 +5,9 @@
 #include <string>
 
 #include "core/diagnosis/diagnosis.h"
-#include "core/question/answers.h"
 #include "core/question/pasted_case.h"
 #include "core/question/said_request.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
@@ -16,16 +15,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-SaidRequest read_line(const std::string& text) {
-  return said_request(diagnosis::clean(text), diagnosis::catalog());
-}
-std::string answered_beside(const std::string& text) {
-  return answer(read_line(text), diagnosis::catalog()).words;
-}
 std::vector<json::Json> weighed_of(const std::string& text, const std::string& pointer) {
-  const SaidRequest said = read_line(text);
-  const auto found = said.weighed.find(pointer);
-  return found == said.weighed.end() ? std::vector<json::Json>() : found->second;
+  const SaidRequest request = said(text);
+  const auto found = request.weighed.find(pointer);
+  return found == request.weighed.end() ? std::vector<json::Json>() : found->second;
 }
 
 TEST(AskedBeside, OneNumberInsteadOfAnotherWeighsBoth) {
@@ -64,37 +57,36 @@ TEST(AskedBeside, AQuestionWithoutItsMarkIsOneAndReportsNoFailure) {
 }
 
 TEST(AskedBeside, AFigureThatWasSeenIsHeldAgainstTheRun) {
-  EXPECT_THAT(answered_beside("I measured 31 GB with LoRA of Mistral 7B on an A100 40GB, is that right?"),
+  EXPECT_THAT(words_for("I measured 31 GB with LoRA of Mistral 7B on an A100 40GB, is that right?"),
               HasSubstr("You saw 31.00 GiB: more than this run accounts for"));
   const std::string seen = "im seeing 18gb in nvidia-smi for mistral 7b qlora, normal?";
-  EXPECT_THAT(answered_beside(seen), Not(HasSubstr("a card of")));
-  EXPECT_THAT(answered_beside(seen), HasSubstr("You saw 18.00 GiB"));
-  EXPECT_THAT(answered_beside("Mistral 7B LoRA on a card with 18gb, is that right?"),
-              Not(HasSubstr("You saw")));
+  EXPECT_THAT(words_for(seen), Not(HasSubstr("a card of")));
+  EXPECT_THAT(words_for(seen), HasSubstr("You saw 18.00 GiB"));
+  EXPECT_THAT(words_for("Mistral 7B LoRA on a card with 18gb, is that right?"), Not(HasSubstr("You saw")));
 }
 
 TEST(AskedBeside, APriceIsOfAnHourAndOfThoseThatAreSaid) {
   const std::string told_of =
-      answered_beside("How much does it cost to fine-tune Llama 3.1 8B with LoRA on an H100 for 3 hours?");
+      words_for("How much does it cost to fine-tune Llama 3.1 8B with LoRA on an H100 for 3 hours?");
   EXPECT_THAT(told_of, HasSubstr("The lowest price that is known for it is $"));
   EXPECT_THAT(told_of, HasSubstr(" for 3 hours."));
-  EXPECT_THAT(answered_beside("price for a LoRA of Llama 3.1 8B on an H100?"),
+  EXPECT_THAT(words_for("price for a LoRA of Llama 3.1 8B on an H100?"),
               HasSubstr("How long the run takes is not answered"));
-  EXPECT_THAT(answered_beside("What would DoRA instead of LoRA cost me in memory on Mistral-7B?"),
+  EXPECT_THAT(words_for("What would DoRA instead of LoRA cost me in memory on Mistral-7B?"),
               Not(HasSubstr("$")));
-  EXPECT_THAT(answered_beside("how long a context fits for llama 3.1 8b qlora on a 3090"),
+  EXPECT_THAT(words_for("how long a context fits for llama 3.1 8b qlora on a 3090"),
               Not(HasSubstr("How long the run")));
 }
 
 TEST(AskedBeside, AFamilyAloneIsItsUsualModel) {
-  EXPECT_EQ(read_line("Mixtral QLoRA").model, "mistralai/Mixtral-8x7B-v0.1");
-  EXPECT_EQ(read_line("Mixtral 8x22B lora on 8xH100").model, "Mixtral-8x22B");
+  EXPECT_EQ(said("Mixtral QLoRA").model, "mistralai/Mixtral-8x7B-v0.1");
+  EXPECT_EQ(said("Mixtral 8x22B lora on 8xH100").model, "Mixtral-8x22B");
 }
 
 TEST(AskedBeside, CardsAreCountedApartFromTheirName) {
-  EXPECT_EQ(read_line("Can 4x L4 fine-tune Qwen2.5-14B with FSDP and LoRA?").values["/parallel/num_gpus"],
+  EXPECT_EQ(said("Can 4x L4 fine-tune Qwen2.5-14B with FSDP and LoRA?").values["/parallel/num_gpus"],
             json::Json(4));
-  EXPECT_EQ(read_line("llama 3.1 70b qlora on 1x48gb").card_bytes, 48.0 * 1024 * 1024 * 1024);
+  EXPECT_EQ(said("llama 3.1 70b qlora on 1x48gb").card_bytes, 48.0 * 1024 * 1024 * 1024);
 }
 
 // "16 gb" was a card's, and "16 gib" nothing.
@@ -103,8 +95,8 @@ TEST(AskedBeside, ASizeIsOneInWhateverUnit) {
   for (const char* text :
        {"does qlora of llama 3.1 8b fit with 16 gib", "does qlora of llama 3.1 8b fit with 16 gb",
         "does qlora of llama 3.1 8b fit with 16gib", "does qlora of llama 3.1 8b fit with 16 gigs"})
-    EXPECT_EQ(read_line(text).card_bytes, 16 * gib) << text;
-  EXPECT_EQ(read_line("qlora of llama 3.1 8b on a 4090, 22 gib free").values["/hardware/in_use_gib"],
+    EXPECT_EQ(said(text).card_bytes, 16 * gib) << text;
+  EXPECT_EQ(said("qlora of llama 3.1 8b on a 4090, 22 gib free").values["/hardware/in_use_gib"],
             json::Json(2.0));
 }
 
@@ -112,9 +104,9 @@ TEST(AskedBeside, ASizeIsOneInWhateverUnit) {
 TEST(AskedBeside, WhatGoesToADiskIsNoHostMemory) {
   const std::string plan =
       "DeepSpeed ZeRO-3 with NVMe offload for full fine-tuning of Llama-3.1-70B on 8 A100 80GB?";
-  EXPECT_EQ(read_line(plan).values["/parallel/zero_optimization/offload_param/device"], json::Json("nvme"));
-  EXPECT_THAT(answered_beside(plan), HasSubstr("NVMe is not priced as such"));
-  EXPECT_THAT(answered_beside("LoRA of Llama-3.1-8B on a 4090 with NVMe offload?"),
+  EXPECT_EQ(said(plan).values["/parallel/zero_optimization/offload_param/device"], json::Json("nvme"));
+  EXPECT_THAT(words_for(plan), HasSubstr("NVMe is not priced as such"));
+  EXPECT_THAT(words_for("LoRA of Llama-3.1-8B on a 4090 with NVMe offload?"),
               HasSubstr("not read and not counted: what is"));
 }
 

@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/json/at.h"
-#include "core/question/answers.h"
 #include "core/recipe/methods.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
@@ -12,11 +11,8 @@ namespace {
 using json::at;
 using json::Json;
 
-SaidRequest read_words(std::string_view text) {
-  return said_request(diagnosis::clean(text), diagnosis::catalog());
-}
 Json quantization_in(std::string_view text) {
-  const SaidRequest one = read_words(text);
+  const SaidRequest one = said(text);
   const Json answered = answer(one, diagnosis::catalog()).ways.front().request;
   return at(answered, "quantization");
 }

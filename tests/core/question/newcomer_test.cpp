@@ -1,22 +1,12 @@
 // Mistakes that a newcomer found in how sentences become a request, each mended once.
 #include <gtest/gtest.h>
 
-#include "core/question/answers.h"
 #include "core/report/diagnose.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
 
-SaidRequest asked(std::string_view text) {
-  return said_request(diagnosis::clean(text), diagnosis::catalog());
-}
-std::string value_at(std::string_view text, const char* pointer) {
-  const SaidRequest request = asked(text);
-  const auto found = request.values.find(pointer);
-  return found == request.values.end() ? "" : json::write(found->second);
-}
-std::string words_for(std::string_view text) { return answer(asked(text), diagnosis::catalog()).words; }
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 constexpr const char *micro = "/training/per_device_train_batch_size",
@@ -26,66 +16,66 @@ constexpr const char *micro = "/training/per_device_train_batch_size",
 
 TEST(NewcomerQuestion, AnEffectiveBatchIsSharedOutOverCardsAndAccumulation) {
   const char* eight = "global batch size 128, LoRA Llama 3.1 8B on 8x A100 80GB, seq 2048, does it fit?";
-  EXPECT_EQ(value_at(eight, micro), "");
-  EXPECT_EQ(value_at(eight, steps), "16");
+  EXPECT_EQ(value_of(eight, micro), "");
+  EXPECT_EQ(value_of(eight, steps), "16");
   const char* four =
       "SFT of Qwen2.5-7B LoRA, effective batch size 64, gradient accumulation 16, 4 GPUs A100 40GB, seq 4096";
-  EXPECT_EQ(value_at(four, micro), "1");
-  EXPECT_EQ(value_at("globale Batchgröße 32, LoRA Llama 3.1 8B auf 4x L40S", steps), "8");
-  EXPECT_EQ(value_at("总批次大小64，LoRA Llama-3.1-8B，8张A100 80GB", micro), "");
+  EXPECT_EQ(value_of(four, micro), "1");
+  EXPECT_EQ(value_of("globale Batchgröße 32, LoRA Llama 3.1 8B auf 4x L40S", steps), "8");
+  EXPECT_EQ(value_of("总批次大小64，LoRA Llama-3.1-8B，8张A100 80GB", micro), "");
 }
 
 // One L4 it was, of a list of boards that had the A10.
 TEST(NewcomerQuestion, EveryCardThatIsKnownIsCountedByItsName) {
   const char* counted = "/parallel/num_gpus";
-  EXPECT_EQ(value_at("LoRA Llama 3.1 8B on 8 L4, 2048 tokens", counted), "8");
-  EXPECT_EQ(value_at("LoRA Llama 3.1 8B on 8 A10, 2048 tokens", counted), "8");
-  EXPECT_EQ(value_at("LoRA Llama 3.1 8B on 2 5080, 2048 tokens", counted), "2");
+  EXPECT_EQ(value_of("LoRA Llama 3.1 8B on 8 L4, 2048 tokens", counted), "8");
+  EXPECT_EQ(value_of("LoRA Llama 3.1 8B on 8 A10, 2048 tokens", counted), "8");
+  EXPECT_EQ(value_of("LoRA Llama 3.1 8B on 2 5080, 2048 tokens", counted), "2");
 }
 
 TEST(NewcomerQuestion, AMicroBatchBesideAnEffectiveOneIsNotWeighedAgainstIt) {
   const char* both = "LoRA of Llama 3.1 8B on a 4090, micro batch size 1, effective batch size 32";
-  EXPECT_TRUE(asked(both).weighed.empty());
-  EXPECT_EQ(value_at(both, micro), "1");
-  EXPECT_EQ(value_at(both, steps), "32");
+  EXPECT_TRUE(said(both).weighed.empty());
+  EXPECT_EQ(value_of(both, micro), "1");
+  EXPECT_EQ(value_of(both, steps), "32");
 }
 
 TEST(NewcomerQuestion, AnEffectiveBatchThatDoesNotDivideIsSaidToBeUnread) {
-  EXPECT_EQ(asked("LoRA of Llama 3.1 8B on 8x A100 80GB, effective batch 30").unread.size(), 1U);
+  EXPECT_EQ(said("LoRA of Llama 3.1 8B on 8x A100 80GB, effective batch 30").unread.size(), 1U);
 }
 
 TEST(NewcomerQuestion, SettingsAreReadInGermanAndChinese) {
-  EXPECT_EQ(value_at("Reicht eine RTX 3090 für QLoRA mit Llama 3.1 8B und Batchgröße 2?", micro), "2");
-  EXPECT_EQ(value_at("QLoRA mit Llama 3.1 8B, Batch-Größe 2", micro), "2");
-  EXPECT_EQ(value_at("QLoRA mit Llama 3.1 8B, Sequenzlänge 2048", length), "2048");
+  EXPECT_EQ(value_of("Reicht eine RTX 3090 für QLoRA mit Llama 3.1 8B und Batchgröße 2?", micro), "2");
+  EXPECT_EQ(value_of("QLoRA mit Llama 3.1 8B, Batch-Größe 2", micro), "2");
+  EXPECT_EQ(value_of("QLoRA mit Llama 3.1 8B, Sequenzlänge 2048", length), "2048");
   const char* chinese = "批次大小2，长度4096，秩16，QLoRA Llama-3.1-8B，3090够吗？";
-  EXPECT_EQ(value_at(chinese, micro), "2");
-  EXPECT_EQ(value_at(chinese, length), "4096");
-  EXPECT_EQ(value_at(chinese, "/peft/r"), "16");
-  EXPECT_EQ(value_at("批大小1，最大长度512，QLoRA Llama-3.1-8B，3090够吗？", micro), "1");
+  EXPECT_EQ(value_of(chinese, micro), "2");
+  EXPECT_EQ(value_of(chinese, length), "4096");
+  EXPECT_EQ(value_of(chinese, "/peft/r"), "16");
+  EXPECT_EQ(value_of("批大小1，最大长度512，QLoRA Llama-3.1-8B，3090够吗？", micro), "1");
 }
 
 TEST(NewcomerQuestion, WhatIsDeniedInChineseIsOff) {
-  EXPECT_EQ(value_at("LoRA Llama-3.1-8B，3090，没有开gradient checkpointing，够吗？", checkpointing),
+  EXPECT_EQ(value_of("LoRA Llama-3.1-8B，3090，没有开gradient checkpointing，够吗？", checkpointing),
             "false");
-  EXPECT_EQ(value_at("LoRA Llama-3.1-8B，3090，没开梯度检查点", checkpointing), "false");
-  EXPECT_EQ(value_at("LoRA Llama-3.1-8B，3090，gradient checkpointing关闭", checkpointing), "false");
-  EXPECT_EQ(value_at("LoRA Llama-3.1-8B，3090，开了梯度检查点", checkpointing), "true");
+  EXPECT_EQ(value_of("LoRA Llama-3.1-8B，3090，没开梯度检查点", checkpointing), "false");
+  EXPECT_EQ(value_of("LoRA Llama-3.1-8B，3090，gradient checkpointing关闭", checkpointing), "false");
+  EXPECT_EQ(value_of("LoRA Llama-3.1-8B，3090，开了梯度检查点", checkpointing), "true");
 }
 
 TEST(NewcomerQuestion, ADenialEndsAtAComma) {
-  EXPECT_EQ(value_at("LoRA of Llama-3.1-8B, no liger, packing", "/training/packing"), "true");
+  EXPECT_EQ(value_of("LoRA of Llama-3.1-8B, no liger, packing", "/training/packing"), "true");
 }
 
 TEST(NewcomerQuestion, WeightsInFp32ArePricedSo) {
   const char* autocast = "Llama 3.2 3B full fine-tuning, weights in float32, bf16 autocast, A100 40GB";
-  EXPECT_EQ(value_at(autocast, dtype), "\"float32\"");
-  EXPECT_EQ(value_at(autocast, "/training/bf16"), "true");
-  EXPECT_EQ(value_at("Mixed precision fp32 master weights full fine-tune Llama 3.1 8B on one H100", dtype),
+  EXPECT_EQ(value_of(autocast, dtype), "\"float32\"");
+  EXPECT_EQ(value_of(autocast, "/training/bf16"), "true");
+  EXPECT_EQ(value_of("Mixed precision fp32 master weights full fine-tune Llama 3.1 8B on one H100", dtype),
             "\"float32\"");
-  EXPECT_EQ(value_at("Full fine-tune of Llama 3.2 1B in full precision", "/training/bf16"), "false");
-  EXPECT_EQ(value_at("Full fine-tune of Llama 3.2 1B with fp32 optimizer states", dtype), "");
-  EXPECT_EQ(value_at("Full fine-tune of Llama 3.2 1B with paged_adamw_32bit", dtype), "");
+  EXPECT_EQ(value_of("Full fine-tune of Llama 3.2 1B in full precision", "/training/bf16"), "false");
+  EXPECT_EQ(value_of("Full fine-tune of Llama 3.2 1B with fp32 optimizer states", dtype), "");
+  EXPECT_EQ(value_of("Full fine-tune of Llama 3.2 1B with paged_adamw_32bit", dtype), "");
 }
 
 TEST(NewcomerQuestion, ThatAllWeightsAreTrainedInSixteenBitsIsSaid) {
@@ -94,32 +84,32 @@ TEST(NewcomerQuestion, ThatAllWeightsAreTrainedInSixteenBitsIsSaid) {
 }
 
 TEST(NewcomerQuestion, AnOptimizerIsFoundByThePartsOfItsName) {
-  EXPECT_EQ(value_at("Full fine-tune Llama 3.2 3B on an A100 40GB with Muon", optim), "\"muon\"");
-  EXPECT_EQ(value_at("Full fine-tune Llama 3.2 3B with 8-bit Lion", optim), "\"lion_8bit\"");
-  EXPECT_EQ(value_at("Full fine-tune Llama 3.2 3B with paged Lion", optim), "\"paged_lion_32bit\"");
-  EXPECT_EQ(value_at("GaLore of Llama 3.1 8B on a 4090", optim), "\"galore_adamw\"");
-  EXPECT_EQ(value_at("Full fine-tune with APOLLO", "/training/optim_target_modules"), "\"all-linear\"");
-  EXPECT_EQ(value_at("QLoRA of Llama 3.1 8B in 4-bit with AdamW", optim), "");
-  EXPECT_EQ(value_at("Full fine-tune of Llama 3.2 3B with the Adam optimizer", optim), "");
+  EXPECT_EQ(value_of("Full fine-tune Llama 3.2 3B on an A100 40GB with Muon", optim), "\"muon\"");
+  EXPECT_EQ(value_of("Full fine-tune Llama 3.2 3B with 8-bit Lion", optim), "\"lion_8bit\"");
+  EXPECT_EQ(value_of("Full fine-tune Llama 3.2 3B with paged Lion", optim), "\"paged_lion_32bit\"");
+  EXPECT_EQ(value_of("GaLore of Llama 3.1 8B on a 4090", optim), "\"galore_adamw\"");
+  EXPECT_EQ(value_of("Full fine-tune with APOLLO", "/training/optim_target_modules"), "\"all-linear\"");
+  EXPECT_EQ(value_of("QLoRA of Llama 3.1 8B in 4-bit with AdamW", optim), "");
+  EXPECT_EQ(value_of("Full fine-tune of Llama 3.2 3B with the Adam optimizer", optim), "");
 }
 
 TEST(NewcomerQuestion, AVariantOfLoraIsOne) {
   const char* dora = "DoRA of Llama 3.1 8B on a 4090, does it fit?";
-  EXPECT_EQ(asked(dora).methods, (std::vector<Method>{Method::lora}));
-  EXPECT_EQ(value_at(dora, "/peft/use_dora"), "true");
-  EXPECT_EQ(value_at("rsLoRA of Llama 3.1 8B", "/peft/use_rslora"), "true");
-  EXPECT_EQ(value_at("LoHa of Llama 3.1 8B", "/peft/peft_type"), "\"LOHA\"");
-  EXPECT_EQ(value_at("What do I miss for Llama 3.1 8B on the road?", "/peft/peft_type"), "");
+  EXPECT_EQ(said(dora).methods, (std::vector<Method>{Method::lora}));
+  EXPECT_EQ(value_of(dora, "/peft/use_dora"), "true");
+  EXPECT_EQ(value_of("rsLoRA of Llama 3.1 8B", "/peft/use_rslora"), "true");
+  EXPECT_EQ(value_of("LoHa of Llama 3.1 8B", "/peft/peft_type"), "\"LOHA\"");
+  EXPECT_EQ(value_of("What do I miss for Llama 3.1 8B on the road?", "/peft/peft_type"), "");
 }
 
 // Full fine-tuning alone was answered, and priced with DoRA where LoRA was named as well.
 TEST(NewcomerQuestion, AVariantOfLoraIsHeldAgainstFullFineTuning) {
   const char* two = "DoRA or full fine-tuning of Llama 3.2 1B on a 4090, 1024 tokens?";
-  EXPECT_EQ(asked(two).methods, (std::vector<Method>{Method::lora, Method::full}));
+  EXPECT_EQ(said(two).methods, (std::vector<Method>{Method::lora, Method::full}));
   EXPECT_TRUE(has(words_for(two), " LoRA with DoRA on one GeForce RTX 4090 24GB needs")) << words_for(two);
   EXPECT_TRUE(has(words_for(two), " Full fine-tuning on one GeForce RTX 4090 24GB needs"));
   const Answers three =
-      answer(asked("DoRA instead of LoRA for Llama 3.2 1B, or full fine-tuning, on a 4090 with 1024 tokens?"),
+      answer(said("DoRA instead of LoRA for Llama 3.2 1B, or full fine-tuning, on a 4090 with 1024 tokens?"),
              diagnosis::catalog());
   ASSERT_EQ(three.ways.size(), 3U) << three.words;
   EXPECT_TRUE(three.ways.front().request.at("peft").at("use_dora").get<bool>());
@@ -128,23 +118,23 @@ TEST(NewcomerQuestion, AVariantOfLoraIsHeldAgainstFullFineTuning) {
 
 TEST(NewcomerQuestion, APackedBaseIsRead) {
   const char* gptq = "LoRA on a GPTQ base of Llama 3.1 8B on a 3090, does it fit?";
-  EXPECT_EQ(value_at(gptq, "/quantization/quant_method"), "\"gptq\"");
+  EXPECT_EQ(value_of(gptq, "/quantization/quant_method"), "\"gptq\"");
   EXPECT_TRUE(has(words_for(gptq), "GPTQ"));
 }
 
 TEST(NewcomerQuestion, LayersThatAloneAreTrainedAreCounted) {
-  EXPECT_EQ(value_at("Full fine-tune Llama 3.1 8B freezing all but the last 4 layers",
+  EXPECT_EQ(value_of("Full fine-tune Llama 3.1 8B freezing all but the last 4 layers",
                      "/training/freeze_trainable_layers"),
             "4");
-  EXPECT_EQ(asked("Full fine-tune Llama 3.1 8B with some blocks frozen").unread.size(), 1U);
+  EXPECT_EQ(said("Full fine-tune Llama 3.1 8B with some blocks frozen").unread.size(), 1U);
 }
 
 TEST(NewcomerQuestion, OffloadIsThatOfWhatSharesTheRun) {
   const char* zero = "/parallel/zero_optimization/offload_optimizer/device";
-  EXPECT_EQ(value_at("Full fine-tune Llama 3.1 8B on 2x A100 80GB with ZeRO-2 CPU offload", zero), "\"cpu\"");
-  EXPECT_EQ(value_at("Full fine-tune Llama 3.1 8B on 2x A100 80GB with ZeRO-3, no offload", zero), "");
+  EXPECT_EQ(value_of("Full fine-tune Llama 3.1 8B on 2x A100 80GB with ZeRO-2 CPU offload", zero), "\"cpu\"");
+  EXPECT_EQ(value_of("Full fine-tune Llama 3.1 8B on 2x A100 80GB with ZeRO-3, no offload", zero), "");
   EXPECT_EQ(
-      value_at("Full fine-tune Llama 3.1 8B, optimizer offloaded to CPU", "/training/optimizer_offload"),
+      value_of("Full fine-tune Llama 3.1 8B, optimizer offloaded to CPU", "/training/optimizer_offload"),
       "\"states\"");
 }
 
@@ -155,10 +145,10 @@ TEST(NewcomerQuestion, WhatIsNamedAndHasNoFieldIsSaidToBeUnread) {
 }
 
 TEST(NewcomerQuestion, ModulesToSaveAndASizeAloneAreRead) {
-  const SaidRequest one = asked("LoRA with embed_tokens and lm_head in modules_to_save, Llama 3.1 8B, 24GB");
+  const SaidRequest one = said("LoRA with embed_tokens and lm_head in modules_to_save, Llama 3.1 8B, 24GB");
   EXPECT_EQ(one.values.at("/peft/modules_to_save"), json::Json({"embed_tokens", "lm_head"}));
   EXPECT_EQ(one.card_bytes, 24.0 * (1U << 30U));
-  EXPECT_EQ(asked("LoRA of Llama 3.1 8B with 64GB RAM").card_bytes, 0);
+  EXPECT_EQ(said("LoRA of Llama 3.1 8B with 64GB RAM").card_bytes, 0);
 }
 
 TEST(NewcomerQuestion, AQuestionBehindAColonIsNoReport) {
@@ -171,29 +161,29 @@ TEST(NewcomerQuestion, AQuestionBehindAColonIsNoReport) {
 }
 
 TEST(NewcomerQuestion, AModelIsTheOneThatIsNamed) {
-  EXPECT_EQ(asked("Can I fine-tune Whisper large v3 on a 3090?").model, "Whisper-large-v3");
-  EXPECT_EQ(asked("Can I LoRA Llama3-8B on a 3090?").model, "meta-llama/Meta-Llama-3-8B");
+  EXPECT_EQ(said("Can I fine-tune Whisper large v3 on a 3090?").model, "Whisper-large-v3");
+  EXPECT_EQ(said("Can I LoRA Llama3-8B on a 3090?").model, "meta-llama/Meta-Llama-3-8B");
   EXPECT_TRUE(has(words_for("Can I fine-tune Whisper large v3 on a 3090?"), "Whisper-large-v3:"));
 }
 
 TEST(NewcomerQuestion, AModelThatIsNotKnownIsCalledByItsName) {
-  EXPECT_EQ(asked("Nemotron Nano 9B v2 LoRA on L40S").unknown_model, "Nemotron Nano 9B");
-  EXPECT_EQ(asked("Can I train a 13B with LoRA on a 4090?").unknown_model, "");
+  EXPECT_EQ(said("Nemotron Nano 9B v2 LoRA on L40S").unknown_model, "Nemotron Nano 9B");
+  EXPECT_EQ(said("Can I train a 13B with LoRA on a 4090?").unknown_model, "");
   EXPECT_TRUE(
       has(words_for("Nemotron Nano 9B v2 LoRA on L40S, does it fit?"), "no model that is known by name"));
 }
 
 TEST(NewcomerQuestion, ACardThatIsNotKnownIsCalledByItsName) {
-  EXPECT_EQ(asked("QLoRA of Llama 3.2 3B on an RTX A2000 12GB").unknown_card, "RTX A2000");
-  EXPECT_EQ(asked("QLoRA of Llama 3.2 3B on an RTX A2000 12GB").card_bytes, 12.0 * (1U << 30U));
-  EXPECT_EQ(asked("NVIDIA DGX Spark 128GB: LoRA of Llama 3.3 70B?").unknown_card, "");
-  EXPECT_EQ(asked("LoRA of Llama 3.3 70B on one MI355X").unknown_card, "MI355X");
-  EXPECT_EQ(asked("LoRA of Llama 3.3 70B in bf16 with r64 on 4 GPUs").unknown_card, "");
+  EXPECT_EQ(said("QLoRA of Llama 3.2 3B on an RTX A2000 12GB").unknown_card, "RTX A2000");
+  EXPECT_EQ(said("QLoRA of Llama 3.2 3B on an RTX A2000 12GB").card_bytes, 12.0 * (1U << 30U));
+  EXPECT_EQ(said("NVIDIA DGX Spark 128GB: LoRA of Llama 3.3 70B?").unknown_card, "");
+  EXPECT_EQ(said("LoRA of Llama 3.3 70B on one MI355X").unknown_card, "MI355X");
+  EXPECT_EQ(said("LoRA of Llama 3.3 70B in bf16 with r64 on 4 GPUs").unknown_card, "");
 }
 
 TEST(NewcomerQuestion, VariantsOfACardAreMeantWhereTheirOwnWordIsSaid) {
   const auto card = [](const char* words) {
-    const SaidRequest read = asked(words);
+    const SaidRequest read = said(words);
     return read.cards.empty() ? std::string() : read.cards.front().gpu->id;
   };
   EXPECT_EQ(card("LoRA of Qwen2.5-7B on 8 x A800 80G"), "a800-sxm-80");
@@ -214,7 +204,7 @@ TEST(NewcomerQuestion, WhatASettingBringsIsWeighed) {
 }
 
 TEST(NewcomerQuestion, VllmOnOneCardSharesIt) {
-  const Answers one = answer(asked("GRPO LoRA with vLLM Qwen2.5-3B on 24GB possible?"), diagnosis::catalog());
+  const Answers one = answer(said("GRPO LoRA with vLLM Qwen2.5-3B on 24GB possible?"), diagnosis::catalog());
   ASSERT_FALSE(one.ways.empty());
   EXPECT_TRUE(has(one.ways.front().parts, "inference engine"));
   EXPECT_FALSE(one.ways.front().request.contains("hardware"));
@@ -222,7 +212,7 @@ TEST(NewcomerQuestion, VllmOnOneCardSharesIt) {
 
 TEST(NewcomerQuestion, TwoTasksAreWeighedInOneLibrary) {
   const Answers both =
-      answer(asked("how much memory does DPO need vs SFT for Llama 3.1 8B LoRA?"), diagnosis::catalog());
+      answer(said("how much memory does DPO need vs SFT for Llama 3.1 8B LoRA?"), diagnosis::catalog());
   ASSERT_EQ(both.ways.size(), 2U);
   EXPECT_EQ(both.ways[0].request.at("stack"), both.ways[1].request.at("stack"));
   EXPECT_LT(both.ways[0].needed, 1.2 * both.ways[1].needed);
@@ -237,25 +227,25 @@ TEST(NewcomerQuestion, AnOpenLengthHoldsTheImagesOfASample) {
 TEST(NewcomerQuestion, SamplesEpochsAndTheLibraryAreTakenFromASentence) {
   const char* both =
       "LoRA of Qwen2.5-7B on an A100 80GB with 10k samples and 3 epochs in LLaMA-Factory, how long?";
-  EXPECT_EQ(value_at(both, "/data/samples"), "10000");
-  EXPECT_EQ(value_at(both, "/data/epochs"), "3");
-  EXPECT_EQ(value_at(both, "/stack"), "\"llamafactory\"");
+  EXPECT_EQ(value_of(both, "/data/samples"), "10000");
+  EXPECT_EQ(value_of(both, "/data/epochs"), "3");
+  EXPECT_EQ(value_of(both, "/stack"), "\"llamafactory\"");
   EXPECT_TRUE(has(words_for(both), "The whole run takes about"));
-  EXPECT_EQ(value_at("QLoRA of mistral 7b on a 3090, 50,000 examples, using axolotl", "/data/samples"),
+  EXPECT_EQ(value_of("QLoRA of mistral 7b on a 3090, 50,000 examples, using axolotl", "/data/samples"),
             "50000");
-  EXPECT_EQ(value_at("QLoRA of mistral 7b on a 3090, axolotl or torchtune?", "/stack"), "");
-  EXPECT_EQ(value_at("QLoRA of mistral 7b on a 3090, 64 samples at once", "/data/samples"), "");
+  EXPECT_EQ(value_of("QLoRA of mistral 7b on a 3090, axolotl or torchtune?", "/stack"), "");
+  EXPECT_EQ(value_of("QLoRA of mistral 7b on a 3090, 64 samples at once", "/data/samples"), "");
 }
 
 TEST(NewcomerQuestion, AGpuForVllmAloneTrainsNothing) {
   const char* apart = "GRPO of Qwen2.5-7B with LoRA on two A100 80GB, one GPU for vLLM, one for training";
-  EXPECT_EQ(value_at(apart, "/rl/vllm_mode"), "\"server\"");
-  const Answers one = answer(asked(apart), diagnosis::catalog());
+  EXPECT_EQ(value_of(apart, "/rl/vllm_mode"), "\"server\"");
+  const Answers one = answer(said(apart), diagnosis::catalog());
   ASSERT_FALSE(one.ways.empty());
   EXPECT_EQ(one.ways.front().request.at("parallel").at("num_gpus"), json::Json(1));
-  EXPECT_EQ(value_at("GRPO LoRA of Qwen2.5-7B on 4 A100 80GB, vLLM on a separate GPU", "/rl/vllm_mode"),
+  EXPECT_EQ(value_of("GRPO LoRA of Qwen2.5-7B on 4 A100 80GB, vLLM on a separate GPU", "/rl/vllm_mode"),
             "\"server\"");
-  EXPECT_EQ(value_at("GRPO LoRA of Qwen2.5-7B on a 4090 with vllm", "/rl/vllm_mode"), "\"colocate\"");
+  EXPECT_EQ(value_of("GRPO LoRA of Qwen2.5-7B on a 4090 with vllm", "/rl/vllm_mode"), "\"colocate\"");
 }
 
 TEST(NewcomerQuestion, AConfigBesideTheSentenceIsTheModel) {

@@ -4,16 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "core/question/said_request.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
-
-std::string value_in(std::string_view text, const char* pointer) {
-  const SaidRequest request = said_request(diagnosis::clean(text), diagnosis::catalog());
-  const auto found = request.values.find(pointer);
-  return found == request.values.end() ? "" : json::write(found->second);
-}
 
 constexpr const char* checkpointed = "/training/gradient_checkpointing";
 
@@ -43,7 +37,7 @@ TEST(SaidLanguages, WhatIsDeniedIsOffInEachLanguage) {
            "LoRA Llama 3.1 8B 4090 w/o gradient checkpointing",
            "LoRA of Llama 3.1 8B on a 4090, gradient checkpointing is turned off",
        }) {
-    EXPECT_EQ(value_in(text, checkpointed), "false") << text;
+    EXPECT_EQ(value_of(text, checkpointed), "false") << text;
   }
 }
 
@@ -55,18 +49,18 @@ TEST(SaidLanguages, WhatIsOnIsNotDeniedByAWordNearby) {
            "LoRA do Llama 3.1 8B, sem quantização, gradient checkpointing ligado",
            "LoRA Llama 3.1 8B 4090 with gc",
        }) {
-    EXPECT_EQ(value_in(text, checkpointed), "true") << text;
+    EXPECT_EQ(value_of(text, checkpointed), "true") << text;
   }
-  EXPECT_EQ(value_in("import gc; gc.collect() in LoRA of Llama 3.1 8B", checkpointed), "");
+  EXPECT_EQ(value_of("import gc; gc.collect() in LoRA of Llama 3.1 8B", checkpointed), "");
 }
 
 TEST(SaidLanguages, QuantisationAdaptersAndOffloadAreDeniedAlike) {
-  EXPECT_EQ(value_in("LoRA de Llama 3.1 8B sans 4 bits, RTX 4090", "/quantization/load_in_4bit"), "");
-  EXPECT_EQ(value_in("LoRA de Llama 3.1 8B sin flash attention", "/model_args/attn_implementation"), "");
-  EXPECT_EQ(value_in("Full fine-tuning di Llama 3.1 8B con ZeRO-3 senza offload su 2 A100",
+  EXPECT_EQ(value_of("LoRA de Llama 3.1 8B sans 4 bits, RTX 4090", "/quantization/load_in_4bit"), "");
+  EXPECT_EQ(value_of("LoRA de Llama 3.1 8B sin flash attention", "/model_args/attn_implementation"), "");
+  EXPECT_EQ(value_of("Full fine-tuning di Llama 3.1 8B con ZeRO-3 senza offload su 2 A100",
                      "/parallel/zero_optimization/offload_optimizer/device"),
             "");
-  EXPECT_EQ(value_in("Llama 3.1 8B: full fine-tuning, senza LoRA", "/peft"), "");
+  EXPECT_EQ(value_of("Llama 3.1 8B: full fine-tuning, senza LoRA", "/peft"), "");
 }
 
 // Left on the card it was, and nobody said so.
@@ -74,11 +68,11 @@ TEST(SaidLanguages, WhatIsKeptOutsideTheCardIsSaidInGermanToo) {
   const char* optimizer = "/parallel/zero_optimization/offload_optimizer/device";
   const char* german =
       "Volles Finetuning von Llama 3.1 8B mit ZeRO-3 mit Auslagerung auf die CPU, 2x A100 80GB";
-  EXPECT_EQ(value_in(german, optimizer), "\"cpu\"");
+  EXPECT_EQ(value_of(german, optimizer), "\"cpu\"");
   EXPECT_EQ(
-      value_in("Volles Finetuning von Llama 3.1 8B mit ZeRO-3 ohne Auslagerung, 2x A100 80GB", optimizer),
+      value_of("Volles Finetuning von Llama 3.1 8B mit ZeRO-3 ohne Auslagerung, 2x A100 80GB", optimizer),
       "");
-  EXPECT_EQ(value_in("Llama 3.1 8B 풀 파인튜닝 ZeRO-3 CPU 오프로드 2x A100 80GB", optimizer), "\"cpu\"");
+  EXPECT_EQ(value_of("Llama 3.1 8B 풀 파인튜닝 ZeRO-3 CPU 오프로드 2x A100 80GB", optimizer), "\"cpu\"");
 }
 
 struct Numbers {
@@ -97,16 +91,16 @@ TEST(SaidLanguages, BatchAndLengthAreReadInEachLanguage) {
       {"Llama 3.1 8B LoRA, 배치 크기 2, 시퀀스 길이 4096, RTX 4090에서 가능한가요?", "2", "4096"},
   };
   for (const Numbers& row : rows) {
-    EXPECT_EQ(value_in(row.text, "/training/per_device_train_batch_size"), row.micro) << row.text;
-    EXPECT_EQ(value_in(row.text, "/training/max_length"), row.length) << row.text;
+    EXPECT_EQ(value_of(row.text, "/training/per_device_train_batch_size"), row.micro) << row.text;
+    EXPECT_EQ(value_of(row.text, "/training/max_length"), row.length) << row.text;
   }
 }
 
 TEST(SaidLanguages, AFillerIsOfTheLanguageOfItsName) {
-  EXPECT_EQ(value_in("I have a lot of 4 cards for LoRA of Llama 3.1 8B, 3090s",
+  EXPECT_EQ(value_of("I have a lot of 4 cards for LoRA of Llama 3.1 8B, 3090s",
                      "/training/per_device_train_batch_size"),
             "");
-  EXPECT_EQ(value_in("LoRA de Llama 3.1 8B, batch effectif 32, lot de 2, 4 cartes A100 40GB",
+  EXPECT_EQ(value_of("LoRA de Llama 3.1 8B, batch effectif 32, lot de 2, 4 cartes A100 40GB",
                      "/training/gradient_accumulation_steps"),
             "4");
 }

@@ -2,19 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "core/question/said_request.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
-
-SaidRequest logged(std::string_view text) {
-  return said_request(diagnosis::clean(text), diagnosis::catalog());
-}
-std::string logged_at(std::string_view text, const char* pointer) {
-  const SaidRequest request = logged(text);
-  const auto found = request.values.find(pointer);
-  return found == request.values.end() ? "" : json::write(found->second);
-}
 
 constexpr const char* banner =
     "[INFO|trainer.py:2414] >> ***** Running training *****\n"
@@ -31,15 +22,15 @@ constexpr const char* deepspeed =
     "[INFO] [config.py:997:print]   world_size ................... 4\n";
 
 TEST(SaidLog, TheBannerOfTheTrainerIsRead) {
-  EXPECT_EQ(logged_at(banner, "/training/per_device_train_batch_size"), "4");
-  EXPECT_EQ(logged_at(banner, "/training/gradient_accumulation_steps"), "8");
-  EXPECT_FALSE(logged(banner).method);  // of which model they are so many is not said
+  EXPECT_EQ(value_of(banner, "/training/per_device_train_batch_size"), "4");
+  EXPECT_EQ(value_of(banner, "/training/gradient_accumulation_steps"), "8");
+  EXPECT_FALSE(said(banner).method);  // of which model they are so many is not said
 }
 
 TEST(SaidLog, FewTrainableParametersOfAModelAreAdapters) {
   const std::string text = std::string("Llama-3.1-8B dies:\n") + banner;
-  EXPECT_EQ(logged(text).methods, (std::vector<Method>{Method::lora}));
-  EXPECT_EQ(logged("Llama-3.1-8B: Number of trainable parameters = 8,030,261,248").methods,
+  EXPECT_EQ(said(text).methods, (std::vector<Method>{Method::lora}));
+  EXPECT_EQ(said("Llama-3.1-8B: Number of trainable parameters = 8,030,261,248").methods,
             (std::vector<Method>{Method::full}));
 }
 
@@ -47,19 +38,19 @@ TEST(SaidLog, UnslothsBannerAndPeftsLineAreRead) {
   const char* unsloth =
       "O^O/ \\_/ \\    Batch size per device = 8 | Gradient accumulation steps = 4\n"
       "\\        /    Data Parallel GPUs = 1 | Total batch size (8 x 4 x 1) = 32\n";
-  EXPECT_EQ(logged_at(unsloth, "/training/per_device_train_batch_size"), "8");
-  EXPECT_EQ(logged_at(unsloth, "/training/gradient_accumulation_steps"), "4");
+  EXPECT_EQ(value_of(unsloth, "/training/per_device_train_batch_size"), "8");
+  EXPECT_EQ(value_of(unsloth, "/training/gradient_accumulation_steps"), "4");
   const char* peft =
       "Llama-3.1-8B\ntrainable params: 41,943,040 || all params: 8,072,204,288 || trainable%: 0.5196";
-  EXPECT_EQ(logged(peft).methods, (std::vector<Method>{Method::lora}));
+  EXPECT_EQ(said(peft).methods, (std::vector<Method>{Method::lora}));
 }
 
 TEST(SaidLog, WhatDeepSpeedPrintsOfItsSettingsIsRead) {
-  EXPECT_EQ(logged_at(deepspeed, "/training/per_device_train_batch_size"), "4");
-  EXPECT_EQ(logged_at(deepspeed, "/training/gradient_accumulation_steps"), "8");
-  EXPECT_EQ(logged_at(deepspeed, "/training/bf16"), "true");
-  EXPECT_EQ(logged_at(deepspeed, "/parallel/strategy"), "\"zero2\"");
-  EXPECT_EQ(logged_at(deepspeed, "/parallel/num_gpus"), "4");
+  EXPECT_EQ(value_of(deepspeed, "/training/per_device_train_batch_size"), "4");
+  EXPECT_EQ(value_of(deepspeed, "/training/gradient_accumulation_steps"), "8");
+  EXPECT_EQ(value_of(deepspeed, "/training/bf16"), "true");
+  EXPECT_EQ(value_of(deepspeed, "/parallel/strategy"), "\"zero2\"");
+  EXPECT_EQ(value_of(deepspeed, "/parallel/num_gpus"), "4");
 }
 
 }  // namespace

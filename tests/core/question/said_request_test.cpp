@@ -2,19 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "core/json/rounding.h"
-#include "core/question/answers.h"
 #include "core/question/said_words.h"
 #include "core/report/diagnose.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
 
-SaidRequest said(std::string_view text) { return said_request(diagnosis::clean(text), diagnosis::catalog()); }
-std::string text_at(const SaidRequest& request, const char* pointer) {
-  const auto found = request.values.find(pointer);
-  return found == request.values.end() ? "" : json::write(found->second);
-}
 bool is_unknown(const SaidRequest& request, std::string_view pointer) {
   for (const auto& one : request.unknown) {
     if (one.pointer == pointer) return true;
@@ -26,41 +20,41 @@ TEST(SaidRequest, HoldsWhatTheTextSaysAndNothingElse) {
   const SaidRequest one =
       said("Will QLoRA of Llama 3.1 8B with 8,192 tokens and batch size 2 run on two RTX 3090?");
   EXPECT_EQ(one.model, "Llama-3.1-8B");
-  EXPECT_EQ(text_at(one, "/quantization/load_in_4bit"), "true");
-  EXPECT_EQ(text_at(one, "/hardware/gpu"), "\"rtx-3090\"");
-  EXPECT_EQ(text_at(one, "/parallel/num_gpus"), "2");
-  EXPECT_EQ(text_at(one, "/training/max_length"), "8192");
-  EXPECT_EQ(text_at(one, "/training/per_device_train_batch_size"), "2");
-  EXPECT_EQ(text_at(one, "/parallel/strategy"), "");
+  EXPECT_EQ(value_of(one, "/quantization/load_in_4bit"), "true");
+  EXPECT_EQ(value_of(one, "/hardware/gpu"), "\"rtx-3090\"");
+  EXPECT_EQ(value_of(one, "/parallel/num_gpus"), "2");
+  EXPECT_EQ(value_of(one, "/training/max_length"), "8192");
+  EXPECT_EQ(value_of(one, "/training/per_device_train_batch_size"), "2");
+  EXPECT_EQ(value_of(one, "/parallel/strategy"), "");
   EXPECT_TRUE(one.unknown.empty());
 }
 
 TEST(SaidRequest, AModelThatSeesMayBeTrainedOnTextOnly) {
   for (const char* words : {"text only", "on plain text (no images)", "nur Text", "ohne Bilder"}) {
     const SaidRequest one = said(std::string("QLoRA of gemma 3 4b on a 3090 at 2k, ") + words);
-    EXPECT_EQ(text_at(one, "/vision/images_per_sample"), "0") << words;
+    EXPECT_EQ(value_of(one, "/vision/images_per_sample"), "0") << words;
     EXPECT_FALSE(is_unknown(one, "/vision/images_per_sample")) << words;
   }
   EXPECT_TRUE(is_unknown(said("QLoRA of gemma 3 4b on a 3090 at 2k"), "/vision/images_per_sample"));
-  EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on a 3090 at 2k, text only"), "/vision/images_per_sample"),
+  EXPECT_EQ(value_of(said("QLoRA of Llama 3.1 8B on a 3090 at 2k, text only"), "/vision/images_per_sample"),
             "");
 }
 
 TEST(SaidRequest, ALengthMayStandBehindAt) {
-  EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on a 4090 at 4k"), "/training/max_length"), "4096");
-  EXPECT_EQ(text_at(said("Will LoRA of Qwen2.5-VL-7B on a 4090 fit with photos at 4k resolution?"),
-                    "/training/max_length"),
+  EXPECT_EQ(value_of(said("QLoRA of Llama 3.1 8B on a 4090 at 4k"), "/training/max_length"), "4096");
+  EXPECT_EQ(value_of(said("Will LoRA of Qwen2.5-VL-7B on a 4090 fit with photos at 4k resolution?"),
+                     "/training/max_length"),
             "");
 }
 
 TEST(SaidRequest, ALengthBehindAtNeedsNoUnit) {
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on a T4 at 1024"), "/training/max_length"), "1024");
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on a T4 dies at 512 steps"), "/training/max_length"), "");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-7B on a T4 at 1024"), "/training/max_length"), "1024");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-7B on a T4 dies at 512 steps"), "/training/max_length"), "");
 }
 
 TEST(SaidRequest, ThousandsThatNothingElseClaimsAreALength) {
-  EXPECT_EQ(text_at(said("deepseek-r1-distill-llama-8b lora on 4090 8k"), "/training/max_length"), "8192");
-  EXPECT_EQ(text_at(said("LoRA of Llama 3.1 8B on a 4090 with 8k samples"), "/training/max_length"), "");
+  EXPECT_EQ(value_of(said("deepseek-r1-distill-llama-8b lora on 4090 8k"), "/training/max_length"), "8192");
+  EXPECT_EQ(value_of(said("LoRA of Llama 3.1 8B on a 4090 with 8k samples"), "/training/max_length"), "");
 }
 
 TEST(SaidRequest, AModelIsFoundByHowItsNameAloneBegins) {
@@ -73,38 +67,38 @@ TEST(SaidRequest, AModelIsFoundByHowItsNameAloneBegins) {
 
 TEST(SaidRequest, ImagesOfASampleAreCountedWhereTheModelSeesThem) {
   const char* images = "/vision/images_per_sample";
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 2 images a sample on an A6000"), images), "2");
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000"), images), "");
-  EXPECT_EQ(text_at(said("Qwen2.5-VL-7B, images are 1024x768, 3 per sample, on an L40S"), images), "3");
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on captions of 2 images on an A6000"), images), "");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-VL-7B with 2 images a sample on an A6000"), images), "2");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000"), images), "");
+  EXPECT_EQ(value_of(said("Qwen2.5-VL-7B, images are 1024x768, 3 per sample, on an L40S"), images), "3");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-7B on captions of 2 images on an A6000"), images), "");
 }
 
 TEST(SaidRequest, TheNameOfACardIsNoLength) {
-  EXPECT_EQ(text_at(said("lora qwen2.5-7b on my 3090 seq 2048"), "/training/max_length"), "2048");
-  EXPECT_EQ(text_at(said("lora qwen2.5-7b 4090 ctx 8k"), "/training/max_length"), "8192");
-  EXPECT_EQ(text_at(said("qlora llama 3.1 8b bs 4 len 4096 4090"), "/training/max_length"), "4096");
+  EXPECT_EQ(value_of(said("lora qwen2.5-7b on my 3090 seq 2048"), "/training/max_length"), "2048");
+  EXPECT_EQ(value_of(said("lora qwen2.5-7b 4090 ctx 8k"), "/training/max_length"), "8192");
+  EXPECT_EQ(value_of(said("qlora llama 3.1 8b bs 4 len 4096 4090"), "/training/max_length"), "4096");
 }
 
 TEST(SaidRequest, APrecisionIsSaidInALineAndNotInALog) {
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B in bf16 on a T4"), "/training/bf16"), "true");
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B in fp16 on a V100 32GB"), "/training/fp16"), "true");
-  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B: bf16 or fp16 on a 4090?"), "/training/bf16"), "");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-7B in bf16 on a T4"), "/training/bf16"), "true");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-7B in fp16 on a V100 32GB"), "/training/fp16"), "true");
+  EXPECT_EQ(value_of(said("LoRA of Qwen2.5-7B: bf16 or fp16 on a 4090?"), "/training/bf16"), "");
 }
 
 TEST(SaidRequest, FramesSayHowTheCardsShareTheRun) {
-  EXPECT_EQ(text_at(said("  File \"/x/deepspeed/runtime/zero/stage3.py\", line 2061, in step\n"
-                         "    self._prepare_sub_group(sub_group_id, timer_names)"),
-                    "/parallel/strategy"),
+  EXPECT_EQ(value_of(said("  File \"/x/deepspeed/runtime/zero/stage3.py\", line 2061, in step\n"
+                          "    self._prepare_sub_group(sub_group_id, timer_names)"),
+                     "/parallel/strategy"),
             "\"zero3\"");
 }
 
 TEST(SaidRequest, TheFrameOfATrainerSaysTheTask) {
   EXPECT_EQ(
-      text_at(said("File \"/opt/lib/trl/trainer/dpo_trainer.py\", line 1510, in compute_loss"), "/task"),
+      value_of(said("File \"/opt/lib/trl/trainer/dpo_trainer.py\", line 1510, in compute_loss"), "/task"),
       "\"dpo\"");
-  EXPECT_EQ(text_at(said("File \"C:\\\\lib\\trl\\trainer\\grpo_trainer.py\", line 9, in f"), "/task"),
+  EXPECT_EQ(value_of(said("File \"C:\\\\lib\\trl\\trainer\\grpo_trainer.py\", line 9, in f"), "/task"),
             "\"grpo\"");
-  EXPECT_EQ(text_at(said("File \"/opt/lib/trl/trainer/sft_trainer.py\", line 9, in compute_loss"), "/task"),
+  EXPECT_EQ(value_of(said("File \"/opt/lib/trl/trainer/sft_trainer.py\", line 9, in compute_loss"), "/task"),
             "");
 }
 
@@ -115,8 +109,8 @@ TEST(SaidRequest, WhoTrainsAllWeightsHasSaidTheMethod) {
 
 TEST(SaidRequest, AStageOfZeroIsNoLength) {
   EXPECT_EQ(
-      text_at(said("Will Qwen2.5-7B fit on 4x A100 40GB with ZeRO-3, sequence length 2048, batch size 1?"),
-              "/training/max_length"),
+      value_of(said("Will Qwen2.5-7B fit on 4x A100 40GB with ZeRO-3, sequence length 2048, batch size 1?"),
+               "/training/max_length"),
       "2048");
 }
 
@@ -124,78 +118,78 @@ TEST(SaidRequest, AMethodThatNobodyStatesIsUnknown) {
   const SaidRequest one = said("Can I train Mistral-7B-v0.3 on a 4090?");
   EXPECT_FALSE(one.method);
   EXPECT_TRUE(is_unknown(one, "/peft"));
-  EXPECT_EQ(text_at(one, "/peft"), "");
+  EXPECT_EQ(value_of(one, "/peft"), "");
 }
 
 TEST(SaidRequest, ABoardOfSeveralSizesIsNoCardUntilItsSizeIsSaid) {
-  EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 on an A100?"), "/hardware/gpu"), "");
-  EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 on an A100 40GB?"), "/hardware/gpu"), "\"a100-sxm-40\"");
+  EXPECT_EQ(value_of(said("LoRA of Mistral-7B-v0.3 on an A100?"), "/hardware/gpu"), "");
+  EXPECT_EQ(value_of(said("LoRA of Mistral-7B-v0.3 on an A100 40GB?"), "/hardware/gpu"), "\"a100-sxm-40\"");
 }
 
 TEST(SaidRequest, TiAndSuperAreOtherCards) {
-  EXPECT_EQ(text_at(said("LoRA of Llama-3.2-3B on an RTX 4070 Ti Super?"), "/hardware/gpu"),
+  EXPECT_EQ(value_of(said("LoRA of Llama-3.2-3B on an RTX 4070 Ti Super?"), "/hardware/gpu"),
             "\"rtx-4070-ti-super\"");
-  EXPECT_EQ(text_at(said("LoRA of Llama-3.2-3B on an RTX 4070?"), "/hardware/gpu"), "\"rtx-4070\"");
+  EXPECT_EQ(value_of(said("LoRA of Llama-3.2-3B on an RTX 4070?"), "/hardware/gpu"), "\"rtx-4070\"");
 }
 
 TEST(SaidRequest, OfTwoWaysToShareThatAreWeighedNoneIsSaid) {
-  EXPECT_EQ(text_at(said("Mistral-7B-v0.3 on 4 x L40S: ZeRO-3, or is ZeRO-2 enough?"), "/parallel/strategy"),
+  EXPECT_EQ(value_of(said("Mistral-7B-v0.3 on 4 x L40S: ZeRO-3, or is ZeRO-2 enough?"), "/parallel/strategy"),
             "");
 }
 
 TEST(SaidRequest, DoesNotTakeTheOptimizersBitsForTheBases) {
-  EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 with 8-bit Adam?"), "/quantization/load_in_8bit"), "");
+  EXPECT_EQ(value_of(said("LoRA of Mistral-7B-v0.3 with 8-bit Adam?"), "/quantization/load_in_8bit"), "");
 }
 
 TEST(SaidRequest, OfTwoBatchesNeitherIsTheRuns) {
   const SaidRequest two =
       said("LoRA of Llama-3.1-8B works with batch 1 but with batch 8 it is out of memory");
-  EXPECT_EQ(text_at(two, "/training/per_device_train_batch_size"), "");
-  EXPECT_EQ(text_at(two, "/peft"), "true");  // what works is the same method
-  EXPECT_EQ(text_at(said("Qwen2.5-7B 全量微调, bs=1"), "/training/per_device_train_batch_size"), "1");
+  EXPECT_EQ(value_of(two, "/training/per_device_train_batch_size"), "");
+  EXPECT_EQ(value_of(two, "/peft"), "true");  // what works is the same method
+  EXPECT_EQ(value_of(said("Qwen2.5-7B 全量微调, bs=1"), "/training/per_device_train_batch_size"), "1");
 }
 
 TEST(SaidRequest, ANumberBelongsToTheWordsBesideIt) {
   const SaidRequest one = said(
       "GRPO of Qwen2.5-3B with LoRA rank 32, 16 generations, prompt length 512, max completion length 1,024, "
       "per_device_eval_batch_size=4, gradient accumulation 8 on 4 cards, H100");
-  EXPECT_EQ(text_at(one, "/peft/r"), "32");
-  EXPECT_EQ(text_at(one, "/rl/num_generations"), "16");
-  EXPECT_EQ(text_at(one, "/rl/max_prompt_length"), "512");
-  EXPECT_EQ(text_at(one, "/rl/max_completion_length"), "1024");
-  EXPECT_EQ(text_at(one, "/training/per_device_eval_batch_size"), "4");
-  EXPECT_EQ(text_at(one, "/training/gradient_accumulation_steps"), "8");
-  EXPECT_EQ(text_at(one, "/parallel/num_gpus"), "4");
-  EXPECT_EQ(text_at(one, "/training/max_length"), "");
-  EXPECT_EQ(text_at(one, "/training/per_device_train_batch_size"), "");
+  EXPECT_EQ(value_of(one, "/peft/r"), "32");
+  EXPECT_EQ(value_of(one, "/rl/num_generations"), "16");
+  EXPECT_EQ(value_of(one, "/rl/max_prompt_length"), "512");
+  EXPECT_EQ(value_of(one, "/rl/max_completion_length"), "1024");
+  EXPECT_EQ(value_of(one, "/training/per_device_eval_batch_size"), "4");
+  EXPECT_EQ(value_of(one, "/training/gradient_accumulation_steps"), "8");
+  EXPECT_EQ(value_of(one, "/parallel/num_gpus"), "4");
+  EXPECT_EQ(value_of(one, "/training/max_length"), "");
+  EXPECT_EQ(value_of(one, "/training/per_device_train_batch_size"), "");
 }
 
 TEST(SaidRequest, ARunIsReadAsItIsTypedInAHurry) {
   const SaidRequest one =
       said("grpo qwen 2.5 7b instruct, colocate vllm, 2xH100 80GB, 1024 prompt 2048 completion");
   EXPECT_EQ(one.model, "qwen2.5-7b");
-  EXPECT_EQ(text_at(one, "/task"), "\"grpo\"");
-  EXPECT_EQ(text_at(one, "/hardware/gpu"), "\"h100-sxm\"");
-  EXPECT_EQ(text_at(one, "/parallel/num_gpus"), "2");
-  EXPECT_EQ(text_at(one, "/rl/max_prompt_length"), "1024");
-  EXPECT_EQ(text_at(one, "/rl/max_completion_length"), "2048");
+  EXPECT_EQ(value_of(one, "/task"), "\"grpo\"");
+  EXPECT_EQ(value_of(one, "/hardware/gpu"), "\"h100-sxm\"");
+  EXPECT_EQ(value_of(one, "/parallel/num_gpus"), "2");
+  EXPECT_EQ(value_of(one, "/rl/max_prompt_length"), "1024");
+  EXPECT_EQ(value_of(one, "/rl/max_completion_length"), "2048");
   EXPECT_TRUE(one.weighed.empty());  // the two numbers are no lengths to choose from
-  EXPECT_EQ(text_at(said("QLoRA von Llama 3.1 70B auf zwei RTX 3090"), "/parallel/num_gpus"), "2");
-  EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on 4x4090"), "/parallel/num_gpus"), "4");
+  EXPECT_EQ(value_of(said("QLoRA von Llama 3.1 70B auf zwei RTX 3090"), "/parallel/num_gpus"), "2");
+  EXPECT_EQ(value_of(said("QLoRA of Llama 3.1 8B on 4x4090"), "/parallel/num_gpus"), "4");
 }
 
 TEST(SaidRequest, BitsBelongToTheOptimizerBesideThem) {
   const SaidRequest full = said("full finetune of Qwen3-4B, adamw 8bit");
-  EXPECT_EQ(text_at(full, "/training/optim"), "\"adamw_8bit\"");
-  EXPECT_EQ(text_at(full, "/quantization/load_in_8bit"), "");
+  EXPECT_EQ(value_of(full, "/training/optim"), "\"adamw_8bit\"");
+  EXPECT_EQ(value_of(full, "/quantization/load_in_8bit"), "");
   const SaidRequest both = said("8-bit LoRA of Llama-2-13b with paged AdamW");
-  EXPECT_EQ(text_at(both, "/quantization/load_in_8bit"), "true");
-  EXPECT_EQ(text_at(both, "/training/optim"), "\"paged_adamw_32bit\"");
+  EXPECT_EQ(value_of(both, "/quantization/load_in_8bit"), "true");
+  EXPECT_EQ(value_of(both, "/training/optim"), "\"paged_adamw_32bit\"");
 }
 
 TEST(SaidRequest, WhatIsDeniedIsNotSaid) {
   EXPECT_EQ(
-      text_at(said("LoRA of Llama-3.1-8B, no gradient checkpointing"), "/training/gradient_checkpointing"),
+      value_of(said("LoRA of Llama-3.1-8B, no gradient checkpointing"), "/training/gradient_checkpointing"),
       "false");
   EXPECT_EQ(said("Mistral-7B-v0.3 with plain LoRA, not QLoRA").methods, (std::vector<Method>{Method::lora}));
 }

@@ -3,16 +3,11 @@
 
 #include "core/question/said_request.h"
 #include "core/report/diagnose.h"
-#include "tests/core/explained.h"
+#include "tests/core/question/said.h"
 
 namespace plimsoll::question {
 namespace {
 
-std::string setting_in(std::string_view text, const char* pointer) {
-  const SaidRequest request = said_request(diagnosis::clean(text), diagnosis::catalog());
-  const auto found = request.values.find(pointer);
-  return found == request.values.end() ? "" : json::write(found->second);
-}
 std::string answer_to(std::string_view text) {
   return report::diagnosis_text(text, "", "", diagnosis::catalog());
 }
@@ -21,24 +16,23 @@ TEST(SaidSettings, AreReadByTheirNames) {
   constexpr std::string_view text =
       "GRPO of Qwen2.5-7B on an A100 80GB, vllm_gpu_memory_utilization=0.3, optim='paged_adamw_8bit', packing: "
       "False, \"use_liger_kernel\": true";
-  EXPECT_EQ(setting_in(text, "/rl/vllm_gpu_memory_utilization"), "0.3");
-  EXPECT_EQ(setting_in(text, "/training/optim"), "\"paged_adamw_8bit\"");
-  EXPECT_EQ(setting_in(text, "/training/packing"), "false");
-  EXPECT_EQ(setting_in(text, "/training/use_liger_kernel"), "true");
+  EXPECT_EQ(value_of(text, "/rl/vllm_gpu_memory_utilization"), "0.3");
+  EXPECT_EQ(value_of(text, "/training/optim"), "\"paged_adamw_8bit\"");
+  EXPECT_EQ(value_of(text, "/training/packing"), "false");
+  EXPECT_EQ(value_of(text, "/training/use_liger_kernel"), "true");
 }
 
 TEST(SaidSettings, WhatIsPassedOnCalledOrHasTwoValuesIsNone) {
-  EXPECT_EQ(setting_in("SFTConfig(packing=packing, optim=pick(it))", "/training/optim"), "");
-  EXPECT_EQ(setting_in("eval_accumulation_steps=1, then eval_accumulation_steps=4",
-                       "/training/eval_accumulation_steps"),
+  EXPECT_EQ(value_of("SFTConfig(packing=packing, optim=pick(it))", "/training/optim"), "");
+  EXPECT_EQ(value_of("eval_accumulation_steps=1, then eval_accumulation_steps=4",
+                     "/training/eval_accumulation_steps"),
             "");
-  EXPECT_EQ(setting_in("if prediction_loss_only == True", "/training/prediction_loss_only"), "");
+  EXPECT_EQ(value_of("if prediction_loss_only == True", "/training/prediction_loss_only"), "");
 }
 
 TEST(SaidSettings, AFlagThatIsOffOutweighsItsName) {
-  EXPECT_EQ(
-      setting_in("LoRA of Qwen2.5-7B, gradient_checkpointing=False", "/training/gradient_checkpointing"),
-      "false");
+  EXPECT_EQ(value_of("LoRA of Qwen2.5-7B, gradient_checkpointing=False", "/training/gradient_checkpointing"),
+            "false");
 }
 
 TEST(SaidSettings, ALineWithThemIsARunToCome) {
@@ -49,19 +43,18 @@ TEST(SaidSettings, ALineWithThemIsARunToCome) {
 }
 
 TEST(SaidSettings, AFileOfDeepSpeedSaysItsStage) {
-  EXPECT_EQ(setting_in("Qwen2.5-14B full sft on 4x L40S with ds_z3_config.json", "/parallel/strategy"),
+  EXPECT_EQ(value_of("Qwen2.5-14B full sft on 4x L40S with ds_z3_config.json", "/parallel/strategy"),
             "\"zero3\"");
-  EXPECT_EQ(
-      setting_in("Qwen2.5-14B full sft on 4x L40S with ds_z2_offload_config.json", "/parallel/strategy"),
-      "\"zero2\"");
+  EXPECT_EQ(value_of("Qwen2.5-14B full sft on 4x L40S with ds_z2_offload_config.json", "/parallel/strategy"),
+            "\"zero2\"");
 }
 
 TEST(SaidSettings, AnAddressSaysNothingOfTheRun) {
-  EXPECT_EQ(setting_in("QLoRA of Llama 3.1 8B, see https://pytorch.org/docs/stable/notes/cuda.html on a 4090",
-                       "/training/optim"),
+  EXPECT_EQ(value_of("QLoRA of Llama 3.1 8B, see https://pytorch.org/docs/stable/notes/cuda.html on a 4090",
+                     "/training/optim"),
             "");
-  EXPECT_EQ(setting_in("Llama 3.1 8B\n  File \"/home/me/qlora/train.py\", line 4, in main",
-                       "/quantization/load_in_4bit"),
+  EXPECT_EQ(value_of("Llama 3.1 8B\n  File \"/home/me/qlora/train.py\", line 4, in main",
+                     "/quantization/load_in_4bit"),
             "");
 }
 
@@ -72,15 +65,15 @@ TEST(SaidSettings, AFrameOfTrlTakesNoDefaultsOfIts) {
       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 0 has a total capacity of 23.64 GiB "
       "of which 4.05 GiB is free.\nI fine-tune Llama-3.1-8B with QLoRA on an RTX 3090";
   const std::string told = answer_to(trl);
-  EXPECT_EQ(setting_in(trl, "/stack"), "");
+  EXPECT_EQ(value_of(trl, "/stack"), "");
   EXPECT_NE(told.find("/training/gradient_checkpointing"), std::string::npos) << told;
 }
 
 TEST(SaidSettings, AnEncoderLearnsScoresUnlessWordsAreGuessed) {
   const std::string scores = answer_to("Can I LoRA fine-tune BAAI/bge-m3 on a 4090, batch 64, 512 tokens?");
   EXPECT_NE(scores.find("a head with a score for each class"), std::string::npos) << scores;
-  EXPECT_EQ(setting_in("masked language modelling of roberta-large on a 4090", "/task"), "\"sft\"");
-  EXPECT_EQ(setting_in("QLoRA of qwen2.5-7b on a 4090", "/task"), "");
+  EXPECT_EQ(value_of("masked language modelling of roberta-large on a 4090", "/task"), "\"sft\"");
+  EXPECT_EQ(value_of("QLoRA of qwen2.5-7b on a 4090", "/task"), "");
 }
 
 TEST(SaidSettings, HowManyIsAnsweredForEachSizeOfACardsName) {

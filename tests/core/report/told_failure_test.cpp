@@ -37,6 +37,20 @@ TEST(ToldFailure, IsNotCompletedWhereTheTextSaysOtherwise) {
   EXPECT_EQ(found.at("request").at("training").at("gradient_checkpointing"), false);
 }
 
+// What most runs have, a failed one may have lacked: it was told that checkpointing, of which it said nothing, had no effect.
+TEST(ToldFailure, IsNotTakenToHaveHadTheCheckpointingThatNobodySays) {
+  const std::string text =
+      "I fine-tune Llama-3.1-8B with LoRA r=16 in bf16 on a 4090, batch size 1, max_length 2048, and it dies in the "
+      "forward pass:\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 56.00 MiB. GPU 0 has a total "
+      "capacity of 23.64 GiB of which 12.00 MiB is free. Of the allocated memory 23.10 GiB is allocated by PyTorch, and "
+      "60.00 MiB is reserved by PyTorch but unallocated.";
+  const Json found = diagnosed(text);
+  EXPECT_FALSE(found.at("request").at("training").contains("gradient_checkpointing"));
+  EXPECT_NE(found.at("causes").front().at("id"), "checkpointing_not_active");
+  ASSERT_FALSE(found.at("plans").empty());
+  EXPECT_EQ(found.at("plans").front().at("changes").front().at("fix"), "gradient_checkpointing");
+}
+
 TEST(ToldFailure, IsNotPricedWithWeightsThatItsFiguresRuleOut) {
   // TRL loads fp32 where nobody says a type: 29.9 GiB, and 20.98 GiB were allocated when the logits were asked for.
   const Json found = diagnosed("DPO of Llama-3.1-8B with LoRA, batch 2, 4096 tokens\n" + std::string(logits));
